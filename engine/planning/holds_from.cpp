@@ -29,7 +29,9 @@ Rational root_up(const Rational& square) {
 
 /// What every formula below is made of: [component].
 struct Parts {
-  std::vector<Rational> errors;   ///< all releases are this near to their answers, except with hidden_most()
+  /// All releases are this near to their answers, except with hidden_most(); 0 where noise decides nothing
+  /// about what is shown.
+  std::vector<Rational> errors;
   std::vector<Rational> reaches;  ///< both ends of an interval are this near to the release
   std::vector<AnswerInterval> ranges;
   AnswerInterval range;          ///< of the answer
@@ -184,8 +186,10 @@ std::vector<std::optional<Rational>> holds_from(const Plan& plan, const Interval
     draws = 0;
     for (const std::size_t drawn : cells_drawn(plan)) draws += drawn;
   }
-  const Rational hidden =
-      mechanisms::simultaneous_alpha_down(hidden_most() / Rational(static_cast<unsigned long>(rows)), draws);
+  const bool by_noise = shows_by_noise(plan);
+  const Rational hidden = by_noise ? mechanisms::simultaneous_alpha_down(
+                                         hidden_most() / Rational(static_cast<unsigned long>(rows)), draws)
+                                   : Rational(0);
   Parts parts{.errors = {},
               .reaches = {},
               .ranges = {},
@@ -194,7 +198,7 @@ std::vector<std::optional<Rational>> holds_from(const Plan& plan, const Interval
               .recipe = recipe};
   for (std::size_t i = 0; i < components.size(); ++i) {
     const Rational step = components[i].step.value_or(0);
-    parts.errors.push_back(accuracy_up(plan, i, hidden));
+    parts.errors.push_back(by_noise ? accuracy_up(plan, i, hidden) : Rational(0));
     parts.reaches.push_back(reach.of_components.empty() ? Rational(0) : reach.of_components[i] + step);
     parts.ranges.push_back({components[i].lower, components[i].upper});
   }

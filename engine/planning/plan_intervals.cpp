@@ -140,8 +140,11 @@ PlanIntervals::Inverted PlanIntervals::inverted(const Plan& plan, const Rational
     }
     result.parts = laws(plan, of_each);
     if (!says_something_at(of_each)) return result;
-    for (const ComponentMechanism& mechanism : plan.mechanisms)
-      reach.of_components.push_back(mechanism.accuracy_up(of_each));
+    for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
+      const std::optional<Rational> known =
+          i < result.parts.size() ? result.parts[i].accuracy_up() : std::nullopt;
+      reach.of_components.push_back(known ? *known : plan.mechanisms[i].accuracy_up(of_each));
+    }
   }
   result.holds_from = holds_from(plan, reach, cells, rows);
   return result;

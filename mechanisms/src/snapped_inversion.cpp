@@ -120,11 +120,12 @@ class UpperEnd final {
 class InvertedSnapping final : public InvertedLaw {
  public:
   InvertedSnapping(const Ladder& ladder, AnswerInterval range, const Rational& lambda, const Rational& alpha,
-                   const Rational& accuracy)
+                   const Rational& accuracy, const Rational& rounding)
       : ladder_(ladder),
         range_(std::move(range)),
-        above_(ladder, lambda, alpha, accuracy),
-        below_(ladder.mirrored(), lambda, alpha, accuracy) {}
+        accuracy_(accuracy),
+        above_(ladder, lambda, alpha, accuracy + rounding),
+        below_(ladder.mirrored(), lambda, alpha, accuracy + rounding) {}
 
   [[nodiscard]] AnswerInterval interval(const Rational& released) const override {
     const std::optional<Integer> shown = ladder_.index(released);
@@ -134,10 +135,12 @@ class InvertedSnapping final : public InvertedLaw {
     // Answers beyond what can be shown are released as the end is.
     return {low == ladder_.least ? range_.low : low, high == ladder_.most ? range_.high : high};
   }
+  [[nodiscard]] std::optional<Rational> accuracy_up() const override { return accuracy_; }
 
  private:
   Ladder ladder_;
   AnswerInterval range_;
+  Rational accuracy_;
   UpperEnd above_;
   UpperEnd below_;
 };
@@ -165,9 +168,9 @@ std::shared_ptr<const InvertedLaw> inverted_snapping(const SnappingParameters& p
   // One value is shown whatever the answer is.
   if (ladder.least >= ladder.most) return nothing_inverted(range);
   // Rounding to the nearest whole number adds at most a half to the distance from any answer.
-  const Rational accuracy = smallest_error_up({parameters.lambda, parameters.grid, parameters.bound}, alpha) +
-                            (shown == Shown::rounded ? Rational(1, 2) : Rational(0));
-  return std::make_shared<InvertedSnapping>(ladder, range, parameters.lambda, alpha, accuracy);
+  const Rational rounding = shown == Shown::rounded ? Rational(1, 2) : Rational(0);
+  const Rational accuracy = smallest_error_up({parameters.lambda, parameters.grid, parameters.bound}, alpha);
+  return std::make_shared<InvertedSnapping>(ladder, range, parameters.lambda, alpha, accuracy, rounding);
 }
 
 }  // namespace epsilog::mechanisms

@@ -252,6 +252,7 @@ TEST_CASE("intervals: none goes farther from its value than the accuracy, and in
       const bool rounded = snapped.shown == Shown::rounded;
       const Rational drawn = mechanism.accuracy_up(alpha);
       const Rational a = rounded ? Rational(floor(drawn + Rational(1, 2))) : drawn;
+      CHECK(mechanism.intervals(alpha, snapped.shown).accuracy_up().value_or(drawn) == drawn);
       for (const auto& [value, interval] :
            intervals_of(mechanism.intervals(alpha, snapped.shown), law_at(lower, p, snapped.shown))) {
         CAPTURE(snapped.name, accounting::text(value), accounting::text(alpha), a.get_d());

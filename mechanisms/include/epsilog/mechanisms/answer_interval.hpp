@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,8 @@ class InvertedLaw {
   InvertedLaw& operator=(const InvertedLaw&) = delete;
   virtual ~InvertedLaw() = default;
   [[nodiscard]] virtual AnswerInterval interval(const Rational& released) const = 0;
+  /// accuracy_up() of the mechanism at the same alpha, where inverting the law took it.
+  [[nodiscard]] virtual std::optional<Rational> accuracy_up() const { return std::nullopt; }
 };
 
 /// The intervals of one mechanism at one alpha. What all values have in common is computed once.
@@ -55,6 +58,8 @@ class AnswerIntervals final {
   [[nodiscard]] AnswerInterval of(const Rational& released) const;
   /// Of each of them by itself.
   [[nodiscard]] std::vector<AnswerInterval> of_each(std::span<const Rational> released) const;
+  /// accuracy_up() of the mechanism at the same alpha, if it is known already.
+  [[nodiscard]] std::optional<Rational> accuracy_up() const { return law_->accuracy_up(); }
 
  private:
   std::shared_ptr<const InvertedLaw> law_;
