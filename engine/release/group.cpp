@@ -9,6 +9,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/files_replaced.hpp"
 #include "epsilog/ledger/lines_missing.hpp"
+#include "epsilog/ledger/needs_feature.hpp"
 #include "expiry.hpp"
 
 namespace epsilog::engine {
@@ -61,6 +62,8 @@ std::exception_ptr own_copy(const std::exception_ptr& fault) {
     return std::make_exception_ptr(LedgerIo(std::string(error.what())));
   } catch (const LedgerCorrupt& error) {
     return std::make_exception_ptr(LedgerCorrupt(std::string(error.what())));
+  } catch (const ledger::NeedsFeature& error) {
+    return std::make_exception_ptr(ledger::NeedsFeature(error));
   } catch (const LedgerUnusable& error) {
     return std::make_exception_ptr(LedgerUnusable(std::string(error.what())));
   } catch (const InvalidParameter& error) {

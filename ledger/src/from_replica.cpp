@@ -8,6 +8,7 @@
 #include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/canonical_json.hpp"
+#include "known_features.hpp"
 #include "line_import.hpp"
 #include "recovery_record.hpp"
 #include "stored_bytes.hpp"
@@ -101,6 +102,7 @@ HeldByReplica read_held(const ReplicaFile& file, const std::string& path, Connec
     }
     ++held.dropped;
     if (wrong > 0) continue;
+    require_known_line(lines.line(), "replica " + path);
     if (lines.line().empty() || lines.line().front() != '{') whole = false;
     tree.append(leaf_hash(lines.line()), [](unsigned, std::uint64_t, const Hash&) {});
     if (static_cast<std::int64_t>(tree.size()) == kept) root_of_kept = tree.root();

@@ -27,7 +27,7 @@ struct HeldByReplica {
 /// What follows the last right trailer is left out, if it is torn (ReplicaTail) or lines that the ledger has.
 /// Other lines there were changed, and so was what is wrong and has a trailer after it: somebody may have
 /// been told of them. They are passed over only where that is accepted. Throws  LedgerCorrupt, saying what
-/// would be dropped; ReplicaUnavailable; StorageFailure.
+/// would be dropped; NeedsFeature, of what is right or follows it; ReplicaUnavailable; StorageFailure.
 [[nodiscard]] HeldByReplica read_held(const ReplicaFile& file, const std::string& path, Connection* ledger,
                                       std::int64_t kept, bool accept_truncated);
 /// The line of that number, without its line feed; "" if there is none. Reads the file up to it.

@@ -35,6 +35,8 @@ inline constexpr std::array kNumberedTables{
     NumberedTable{RecordKind::credential, "credential_event", "seq"},
     NumberedTable{RecordKind::key, "key_event", "seq"},
     NumberedTable{RecordKind::recovery, "recovery", "seq"},
+    NumberedTable{RecordKind::seal, "seal_event", "seq"},
+    NumberedTable{RecordKind::feature, "feature", "no"},
 };
 
 /// All throw StorageFailure, LedgerCorrupt. `breathe` is called between two steps, when nothing is in use.

@@ -9,6 +9,8 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
+#include "epsilog/ledger/needs_feature.hpp"
+#include "known_features.hpp"
 #include "line_import.hpp"
 #include "new_ledger_file.hpp"
 #include "new_tables.hpp"
@@ -49,6 +51,7 @@ class LineImport final {
         return grid_decimals(known->second.measure);
       });
       require_place(line);
+      require_known(line.record, name);
       std::visit([&](auto& record) { write(line, record); }, line.record);
     } catch (const LedgerCorrupt& error) {
       throw LedgerCorrupt(name + ": " + error.what());
@@ -85,6 +88,16 @@ class LineImport final {
     if (place != policy_.has_value()) {
       throw LedgerCorrupt("the place of a policy version comes directly after that version");
     }
+    const auto* const seal = std::get_if<SealEvent>(&line.record);
+    const bool unseals = seal != nullptr && seal->unsealed;
+    if (sealed_ && !unseals) throw LedgerCorrupt("follows a seal, after which only `unsealed` is right");
+    if (unseals && !sealed_) throw LedgerCorrupt("ends a seal, and follows none");
+  }
+
+  /// Nothing behind the announcement of a feature can be judged without it.
+  static void require_known(const Record& record, const std::string& name) {
+    const auto* const feature = std::get_if<FeatureRecord>(&record);
+    if (feature != nullptr && !is_known_feature(feature->name)) throw NeedsFeature(name, feature->name);
   }
 
   void at(const std::string& time) { meta_.last_time = std::max(meta_.last_time, time); }
@@ -171,6 +184,19 @@ class LineImport final {
     append(line);
     at(recovery.at);
   }
+  void write(const Line& line, const SealEvent& seal) {
+    require_next(meta_.seal_events, seal.seq, "seal event");
+    insert_row(db_, seal);
+    append(line);
+    at(seal.at);
+    sealed_ = !seal.unsealed;
+  }
+  void write(const Line& line, FeatureRecord& feature) {
+    feature.number = ++meta_.features;
+    insert_row(db_, feature);
+    append(line);
+    at(feature.at);
+  }
   void write(const Line& line, const DecisionRecord& record) {
     require_next(meta_.decisions, record.seq, "decision");
     require_there(record.plan, meta_.plans, "plan");
@@ -222,6 +248,7 @@ class LineImport final {
   RecordLog log_;
   std::map<std::int64_t, AccountState> accounts_;
   std::optional<PolicyVersion> policy_;  // of which the place comes next
+  bool sealed_ = false;                  // by the line before
 };
 
 }  // namespace

@@ -138,6 +138,8 @@ class Events final {
     check_count("credential events", "credential_event", "seq", meta_.credential_events);
     check_count("key events", "key_event", "seq", meta_.key_events);
     check_count("recoveries", "recovery", "seq", meta_.recoveries);
+    check_count("seals and their ends", "seal_event", "seq", meta_.seal_events);
+    check_count("features", "feature", "no", meta_.features);
     faults_of(
         "SELECT 'recovery ' || r.seq, 'event_differs', 'has another number of lines than ' ||"
         " coalesce(r.cause || ' of line ' || l.idx, 'its place') || ' can have, or no reason'"

@@ -7,6 +7,7 @@
 #include "agreement.hpp"
 #include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "known_features.hpp"
 #include "stored_bytes.hpp"
 
 namespace epsilog::ledger {
@@ -51,7 +52,7 @@ void require_last_line(Connection& connection, const Meta& meta) {
 bool only_decisions_came(const Meta& then, const Meta& now) {
   const auto others = [](const Meta& meta) {
     return std::tie(meta.policy_versions, meta.clock_events, meta.accounts, meta.relocations,
-                    meta.credential_events, meta.key_events, meta.recoveries);
+                    meta.credential_events, meta.key_events, meta.recoveries, meta.seal_events, meta.features);
   };
   return others(then) == others(now);
 }
@@ -78,12 +79,13 @@ Standing read_since(Connection& connection, Standing then) {
 
 }  // namespace
 
-const Standing& LastStanding::read(Connection& connection) {
+const Standing& LastStanding::read(Connection& connection, const std::string& database) {
   Query row = connection.query(kDataVersion);
   if (!row.step()) throw LedgerCorrupt("ledger: SQLite does not tell the version of its data");
   const std::int64_t version = row.integer(0);
   if (!standing_ || version_ != version) {
     try {
+      require_known_features(connection, database);
       Standing then = standing_ ? *std::exchange(standing_, std::nullopt) : Standing();
       standing_ = read_since(connection, std::move(then));
     } catch (...) {

@@ -44,8 +44,8 @@ class LastStanding final {
   /// Reads it and holds it against itself. Where what was known last is not what it follows, the connection's
   /// shared rows are forgotten.
   /// Requires  a transaction of the one connection this is for, that has written nothing yet.
-  /// Throws    StorageFailure, LedgerCorrupt, LedgerUnusable (newer rules).
-  [[nodiscard]] const Standing& read(Connection& connection);
+  /// Throws    StorageFailure, LedgerCorrupt, LedgerUnusable (newer rules), NeedsFeature.
+  [[nodiscard]] const Standing& read(Connection& connection, const std::string& database);
   /// The outcome of what comes next is not known until it returned.
   void forget() noexcept { standing_.reset(); }
   /// What a COMMIT of that connection left, which returned, in a transaction that began with read().

@@ -14,7 +14,8 @@ constexpr const char* kUpdateMeta =
     "UPDATE meta SET last_time = ?1, decisions = ?2, policy_versions = ?3, limit_changes = ?4,"
     " clock_events = ?5, wall_clock = ?6, boot_id = ?7, boot_offset = ?8, held_at = ?9, accounts = ?10,"
     " limit_removals = ?11, events = ?12, relocations = ?13, names = ?14, builds = ?15, plans = ?16,"
-    " key_events = ?17, log_size = ?18, replica_size = ?22, recoveries = ?23, credential_events = ?24"
+    " key_events = ?17, log_size = ?18, replica_size = ?22, recoveries = ?23, credential_events = ?24,"
+    " seal_events = ?25, features = ?26"
     // As this transaction found it, or thought to: nobody counted on in between.
     " WHERE decisions = ?19 AND log_size = ?20 AND last_time = ?21";
 
@@ -94,7 +95,7 @@ std::vector<StoredDecision> Ledger::commit(TransactionState& state) {
               meta.clock.boot_offset, stored_time(meta.clock.held_at), meta.accounts, meta.limit_removals,
               meta.events, meta.relocations, meta.names, meta.builds, meta.plans, meta.key_events,
               meta.log_size, state.decisions_before, state.lines_before, stored_time(state.last_time_before),
-              meta.replica_size, meta.recoveries, meta.credential_events)
+              meta.replica_size, meta.recoveries, meta.credential_events, meta.seal_events, meta.features)
         .run();
     if (db.changes() != 1) throw LedgerCorrupt("ledger: meta does not have its one row as it was found");
     state_->committing(state.decisions_before + 1);

@@ -12,6 +12,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/files_replaced.hpp"
 #include "file_verdict.hpp"
+#include "known_features.hpp"
 #include "lock_holder.hpp"
 #include "poison.hpp"
 #include "queries.hpp"
@@ -61,7 +62,9 @@ LedgerState::LedgerState(const std::string& path, Access access, const Options& 
   if (access == Access::read_write || access == Access::recovery) open_writer();
   try {
     std::unique_ptr<Connection> reader = writer_ == nullptr ? take_reader() : nullptr;
-    ledger_id_ = read_ledger_id(reader != nullptr ? *reader : *writer_);
+    Connection& first = reader != nullptr ? *reader : *writer_;
+    require_known_features(first, files_.database);
+    ledger_id_ = read_ledger_id(first);
     if (reader != nullptr) give_back_reader(std::move(reader));
   } catch (const StorageFailure& failure) {
     throw_translated(failure, "ledger " + files_.database);
@@ -256,12 +259,13 @@ bool LedgerState::take_turn_within(std::chrono::milliseconds wait) {
 void LedgerState::settle_what_was_left() {
   // Of another boot or not: settling what is durable already does no harm.
   if (read_commit_mark(turn_).state == CommitMark::State::settled) return;
-  require_nothing_missing();  // settling would cut off the evidence
+  require_lines_to_go_on_from();  // settling would cut off the evidence
   settle_all();
 }
 
-void LedgerState::require_nothing_missing() const {
+void LedgerState::require_lines_to_go_on_from() const {
   try {
+    require_known_features(*writer_, files_.database);
     require_lines(*writer_, read_remembered_end(turn_));
   } catch (const StorageFailure& failure) {
     throw_translated(failure, "ledger " + files_.database);
@@ -498,7 +502,7 @@ void LedgerState::leave_main_file_complete() noexcept {
     if (!process_lock_.take_until(std::chrono::steady_clock::now())) return;
     turn_ = process_lock_.file();
     require_usable_for_writing();
-    require_nothing_missing();
+    require_lines_to_go_on_from();
     settle_what_was_left();
     writer_->wait_for_others(std::chrono::milliseconds(0));
     checkpoint(SQLITE_CHECKPOINT_TRUNCATE);

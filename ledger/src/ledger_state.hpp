@@ -158,7 +158,8 @@ class LedgerState final {
   [[nodiscard]] std::optional<std::string> poisoned(accounting::CallbackRef<CommitMark()> mark_left) const;
   void require_usable_for_writing();
   void settle_what_was_left();
-  void require_nothing_missing() const;
+  /// Throws  NeedsFeature, LinesMissing.
+  void require_lines_to_go_on_from() const;
   enum class Settling { done, taken, impossible };
   [[nodiscard]] Settling try_to_settle() noexcept;
   [[nodiscard]] bool turn_taken() const noexcept;

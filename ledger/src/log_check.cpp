@@ -29,6 +29,8 @@ struct TimeOf {
   const std::string& operator()(const CredentialEvent& record) const { return record.at; }
   const std::string& operator()(const KeyEvent& record) const { return record.at; }
   const std::string& operator()(const RecoveryEvent& record) const { return record.at; }
+  const std::string& operator()(const SealEvent& record) const { return record.at; }
+  const std::string& operator()(const FeatureRecord& record) const { return record.at; }
 };
 
 }  // namespace
@@ -147,6 +149,7 @@ void LogCheck::follow(const Record& record) {
   if (time < last_time_)
     fault(line_name(), "log_time", "is dated " + time + ", after a line of " + last_time_);
   last_time_ = std::max(last_time_, time);
+  follow_seal(std::get_if<SealEvent>(&record));
   if (const auto* const plan = std::get_if<PlanRecord>(&record)) unused_plans_.emplace(plan->number, time);
   const auto* const decision = std::get_if<DecisionRecord>(&record);
   const auto first = decision == nullptr ? unused_plans_.end() : unused_plans_.find(decision->plan);
@@ -156,6 +159,17 @@ void LogCheck::follow(const Record& record) {
           "is dated " + first->second + ", and its first decision " + time);
   }
   unused_plans_.erase(first);
+}
+
+/// After a seal only its end is right, which is right nowhere else.
+void LogCheck::follow_seal(const SealEvent* seal) {
+  const bool unseals = seal != nullptr && seal->unsealed;
+  if (sealed_ && !unseals) {
+    fault(line_name(), "log_sealed", "follows a seal, after which only `unsealed` is right");
+  } else if (unseals && !sealed_) {
+    fault(line_name(), "log_sealed", "ends a seal, and follows none");
+  }
+  if (seal != nullptr) sealed_ = !seal->unsealed;
 }
 
 void LogCheck::check_other() {

@@ -51,6 +51,7 @@ class LogCheck final {
   void check_line(const Line& line);
   void check_other();
   void follow(const Record& record);
+  void follow_seal(const SealEvent* seal);
   void check_digest(const PlanRecord& plan);
   void check_node(unsigned level, std::uint64_t number, const Hash& hash);
   void check_counts();
@@ -74,6 +75,7 @@ class LogCheck final {
   std::array<std::int64_t, kKinds> last_row_{};
   std::array<std::int64_t, kKinds> count_{};
   std::string last_time_ = {};                             // of the lines so far
+  bool sealed_ = false;                                    // by the line before
   std::map<std::int64_t, std::string> unused_plans_ = {};  // of those, without a decision: their times
   Frontier tree_;
   std::int64_t nodes_ = 0;

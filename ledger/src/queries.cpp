@@ -21,7 +21,7 @@ constexpr const char* kMeta =
     "SELECT ledger_id, created_at, last_time, decisions, policy_versions, limit_changes, clock_events,"
     " wall_clock, boot_id, boot_offset, held_at, accounts, limit_removals, relocations,"
     " events, names, builds, plans, credential_events, key_events, recoveries, log_size, replica_size,"
-    " read_only FROM meta";
+    " read_only, seal_events, features FROM meta";
 enum class MetaColumn : int {
   ledger_id,
   created_at,
@@ -47,6 +47,8 @@ enum class MetaColumn : int {
   log_size,
   replica_size,
   read_only,
+  seal_events,
+  features,
 };
 constexpr const char* kActiveVersion = "SELECT max(version) FROM policy_version";
 constexpr const char* kActivePolicy =
@@ -78,7 +80,9 @@ constexpr const char* kLastTimes =
     " coalesce((SELECT opened_at FROM account ORDER BY id DESC LIMIT 1), 0),"
     " coalesce((SELECT at FROM credential_event ORDER BY seq DESC LIMIT 1), 0),"
     " coalesce((SELECT at FROM key_event ORDER BY seq DESC LIMIT 1), 0),"
-    " coalesce((SELECT at FROM recovery ORDER BY seq DESC LIMIT 1), 0))";
+    " coalesce((SELECT at FROM recovery ORDER BY seq DESC LIMIT 1), 0),"
+    " coalesce((SELECT at FROM seal_event ORDER BY seq DESC LIMIT 1), 0),"
+    " coalesce((SELECT at FROM feature ORDER BY no DESC LIMIT 1), 0))";
 
 constexpr const char* kOverdue =
     "SELECT d.id FROM open_decision AS o JOIN decision AS d ON d.seq = o.seq WHERE o.deadline <= ?1"
@@ -146,6 +150,8 @@ Meta read_meta(Connection& connection) {
           .credential_events = row.integer(Column::credential_events),
           .key_events = row.integer(Column::key_events),
           .recoveries = row.integer(Column::recoveries),
+          .seal_events = row.integer(Column::seal_events),
+          .features = row.integer(Column::features),
           .log_size = row.integer(Column::log_size),
           .replica_size = row.integer(Column::replica_size),
           .read_only = row.integer(Column::read_only) != 0,

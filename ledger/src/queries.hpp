@@ -41,6 +41,8 @@ struct Meta {
   std::int64_t credential_events = 0;
   std::int64_t key_events = 0;
   std::int64_t recoveries = 0;
+  std::int64_t seal_events = 0;
+  std::int64_t features = 0;
   std::int64_t log_size = 0;      ///< lines
   std::int64_t replica_size = 0;  ///< of them known to be durable in a replica
   bool read_only = false;         ///< made from lines

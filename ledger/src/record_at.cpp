@@ -26,6 +26,9 @@ constexpr const char* kKeyAt = "SELECT seq, retired, verifier_key, at, by, why F
 constexpr const char* kRecoveryAt =
     "SELECT seq, cause, restored, dropped, at, by, why, remembered, found FROM recovery WHERE seq = ?1";
 
+constexpr const char* kSealAt = "SELECT seq, unsealed, at, by, why FROM seal_event WHERE seq = ?1";
+constexpr const char* kFeatureAt = "SELECT no, name, at FROM feature WHERE no = ?1";
+
 /// The row of that number, as `read` makes it of a query that stands on it.
 template <class Read>
 Record row_at(Connection& connection, const char* sql, std::int64_t number, Read read) {
@@ -120,6 +123,18 @@ Record recovery_at(const Query& row) {
                        .why = row.text(6)};
 }
 
+Record seal_at(const Query& row) {
+  return SealEvent{.seq = row.integer(0),
+                   .unsealed = stored_truth(row.integer(1), "column unsealed"),
+                   .at = row.time(2),
+                   .by = row.text(3),
+                   .why = row.text(4)};
+}
+
+Record feature_at(const Query& row) {
+  return FeatureRecord{.number = row.integer(0), .name = row.text(1), .at = row.time(2)};
+}
+
 }  // namespace
 
 Record record_at(Connection& connection, std::int64_t kind, std::int64_t row) {
@@ -151,6 +166,10 @@ Record record_at(Connection& connection, std::int64_t kind, std::int64_t row) {
       return row_at(connection, kKeyAt, row, key_at);
     case static_cast<std::int64_t>(RecordKind::recovery):
       return row_at(connection, kRecoveryAt, row, recovery_at);
+    case static_cast<std::int64_t>(RecordKind::seal):
+      return row_at(connection, kSealAt, row, seal_at);
+    case static_cast<std::int64_t>(RecordKind::feature):
+      return row_at(connection, kFeatureAt, row, feature_at);
     default:
       throw LedgerCorrupt("log has a line of kind " + std::to_string(kind) + ", which there is not");
   }

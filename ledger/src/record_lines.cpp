@@ -76,6 +76,9 @@ Record empty_record(const KindOfLine& line) {
   if (kind == "credential") return CredentialEvent{};
   if (kind == "key") return KeyEvent{};
   if (kind == "recovery") return RecoveryEvent{};
+  if (kind == "sealed" || kind == "unsealed")
+    return SealEvent{.unsealed = kind == "unsealed", .at = "", .by = ""};
+  if (kind == "feature") return FeatureRecord{};
   throw LedgerCorrupt("kind: is none that is known");
 }
 

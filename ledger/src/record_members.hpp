@@ -397,5 +397,9 @@ void each_member(MemberWriter& members, const KeyEvent& event);
 void each_member(MemberReader& members, KeyEvent& event);
 void each_member(MemberWriter& members, const RecoveryEvent& event);
 void each_member(MemberReader& members, RecoveryEvent& event);
+void each_member(MemberWriter& members, const SealEvent& event);
+void each_member(MemberReader& members, SealEvent& event);
+void each_member(MemberWriter& members, const FeatureRecord& feature);
+void each_member(MemberReader& members, FeatureRecord& feature);
 
 }  // namespace epsilog::ledger

@@ -36,6 +36,10 @@ constexpr const char* kInsertRecovery =
     "INSERT INTO recovery(seq, cause, restored, dropped, at, by, why, remembered, found)"
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
+constexpr const char* kInsertSeal =
+    "INSERT INTO seal_event(seq, unsealed, at, by, why) VALUES(?1, ?2, ?3, ?4, ?5)";
+constexpr const char* kInsertFeature = "INSERT INTO feature(no, name, at) VALUES(?1, ?2, ?3)";
+
 class RowWriter final {
  public:
   explicit RowWriter(Connection& connection) : connection_(&connection) {}
@@ -108,6 +112,14 @@ class RowWriter final {
               static_cast<std::int64_t>(event.remembered), static_cast<std::int64_t>(event.found))
         .run();
   }
+  void operator()(const SealEvent& event) const {
+    connection_->query(kInsertSeal)
+        .with(event.seq, std::int64_t{event.unsealed}, stored_time(event.at), event.by, event.why)
+        .run();
+  }
+  void operator()(const FeatureRecord& feature) const {
+    connection_->query(kInsertFeature).with(feature.number, feature.name, stored_time(feature.at)).run();
+  }
 
  private:
   Connection* connection_;
@@ -119,6 +131,7 @@ struct RowNumber {
   std::int64_t operator()(const PolicyPlace& record) const { return record.version; }
   std::int64_t operator()(const AccountOpened& record) const { return record.id; }
   std::int64_t operator()(const PlanRecord& record) const { return record.number; }
+  std::int64_t operator()(const FeatureRecord& record) const { return record.number; }
   template <class Numbered>
   std::int64_t operator()(const Numbered& record) const {
     return record.seq;

@@ -139,10 +139,31 @@ struct RecoveryEvent {
   friend bool operator==(const RecoveryEvent&, const RecoveryEvent&) = default;
 };
 
+/// The ledger ends here, or goes on elsewhere.
+struct SealEvent {
+  std::int64_t seq = 0;   ///< 1, 2, ... of seals and their ends together
+  bool unsealed = false;  ///< else sealed
+  std::string at;
+  std::string by;
+  std::string why = {};  ///< not "" of a seal
+
+  friend bool operator==(const SealEvent&, const SealEvent&) = default;
+};
+
+/// Announces that the file, from this line on, needs a program that knows the feature.
+struct FeatureRecord {
+  std::int64_t number = 0;  ///< of its row, 1, 2, ...; its line does not say it
+  std::string name;
+  std::string at;
+
+  friend bool operator==(const FeatureRecord&, const FeatureRecord&) = default;
+};
+
 /// In the order of the numbers that `log` stores them by (RecordKind).
 using Record =
     std::variant<LedgerBegun, PolicyRecord, PolicyPlace, Relocation, AccountOpened, LimitChange, LimitRemoval,
-                 PlanRecord, DecisionRecord, ClockEvent, CredentialEvent, KeyEvent, RecoveryEvent>;
+                 PlanRecord, DecisionRecord, ClockEvent, CredentialEvent, KeyEvent, RecoveryEvent, SealEvent,
+                 FeatureRecord>;
 
 /// Numbers on disk for ever.
 enum class RecordKind : std::uint8_t {
@@ -159,6 +180,8 @@ enum class RecordKind : std::uint8_t {
   credential = 10,
   key = 11,
   recovery = 12,
+  seal = 13,
+  feature = 14,
 };
 
 struct Line {

@@ -1,5 +1,5 @@
 // The lines of what happens to the ledger as a whole: its beginning, clocks, credentials, keys,
-// recoveries.
+// recoveries, seals, features.
 #include <array>
 
 #include "epsilog/ledger/ledger_time.hpp"
@@ -104,6 +104,28 @@ constexpr auto kRecovery = [](auto& members, auto& event) {
   members.bytes_if("why", event.why);
 };
 
+constexpr auto kSeal = [](auto& members, auto& event) {
+  members.blind();
+  members.bytes("by", event.by);
+  members.index();
+  members.kind(event.unsealed ? "unsealed" : "sealed");
+  members.count("seq", event.seq, 1);
+  members.text("time", event.at, is_time);
+  if (event.unsealed) {
+    members.bytes_if("why", event.why);
+  } else {
+    members.bytes("why", event.why);
+  }
+};
+
+constexpr auto kFeature = [](auto& members, auto& feature) {
+  members.blind();
+  members.index();
+  members.kind("feature");
+  members.text("name", feature.name);
+  members.text("time", feature.at, is_time);
+};
+
 }  // namespace
 
 bool is_credential_value(std::string_view type, std::string_view value) {
@@ -140,6 +162,18 @@ void each_member(MemberWriter& members, const RecoveryEvent& event) {
 }
 void each_member(MemberReader& members, RecoveryEvent& event) {
   kRecovery(members, event);
+}
+void each_member(MemberWriter& members, const SealEvent& event) {
+  kSeal(members, event);
+}
+void each_member(MemberReader& members, SealEvent& event) {
+  kSeal(members, event);
+}
+void each_member(MemberWriter& members, const FeatureRecord& feature) {
+  kFeature(members, feature);
+}
+void each_member(MemberReader& members, FeatureRecord& feature) {
+  kFeature(members, feature);
 }
 
 }  // namespace epsilog::ledger

@@ -5,6 +5,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "from_replica.hpp"
+#include "known_features.hpp"
 #include "new_ledger_file.hpp"
 #include "poison.hpp"
 #include "recovery_record.hpp"
@@ -111,6 +112,7 @@ ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::
   const Turn turn(ledger);
   try {
     Connection& db = ledger.writer();
+    require_known_features(db, ledger.files().database);
     const Meta meta = read_meta(db);
     if (meta.read_only) {
       throw LedgerUnusable("ledger " + path + " was made from exported lines and is read-only: move it away");

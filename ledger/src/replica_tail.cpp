@@ -8,6 +8,7 @@
 #include "epsilog/ledger/base64.hpp"
 #include "epsilog/ledger/canonical_json.hpp"
 #include "epsilog/ledger/replica.hpp"
+#include "known_features.hpp"
 #include "record_log.hpp"
 #include "stored_lines.hpp"
 
@@ -227,8 +228,14 @@ FoundReplica read_replica(const ReplicaFile& file, const std::string& path, Conn
                           std::int64_t size, const ReplicaEnd& known) {
   ReplicaReader reader(file, path, connection, size);
   reader.require_same_ledger();
-  const ReplicaEnd found = reader.find_known(known);
-  return {.known = found, .verified = reader.verify_after(found)};
+  try {
+    const ReplicaEnd found = reader.find_known(known);
+    return {.known = found, .verified = reader.verify_after(found)};
+  } catch (const LedgerCorrupt&) {
+    // A newer program may have written what this one takes for another history, or for damage.
+    for (LinesOfFile lines(file, 0); lines.next();) require_known_line(lines.line(), "replica " + path);
+    throw;
+  }
 }
 
 }  // namespace epsilog::ledger

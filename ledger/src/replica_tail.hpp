@@ -70,7 +70,8 @@ struct FoundReplica {
 /// Requires  a transaction of the connection.
 /// Throws    ReplicaUnavailable if it is none, another ledger's, or cannot be read;
 ///           LedgerRolledBack if it has a line or a trailer that is not the ledger's;
-///           LedgerCorrupt if it is damaged; StorageFailure.
+///           LedgerCorrupt if it is damaged; NeedsFeature in place of both if a line of it announces a feature
+///           that this program does not know; StorageFailure.
 [[nodiscard]] FoundReplica read_replica(const ReplicaFile& file, const std::string& path,
                                         Connection& connection, std::int64_t size, const ReplicaEnd& known);
 

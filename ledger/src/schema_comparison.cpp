@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "epsilog/accounting/errors.hpp"
+#include "known_features.hpp"
 #include "schema.hpp"
 
 namespace epsilog::ledger {
@@ -64,7 +65,7 @@ void add(Schema& schema, std::string name, const std::string& sql) {
 }  // namespace
 
 const std::string_view kShippedSchemaDigest =
-    "3b5e5c86d77c16d62cffbaaee216b178924ba1fe01f61db14a31093391e80ec8";
+    "185d888fe541f59bd4ebea21d1b33fc5171491db84ae1c8c65646cfa6c8ba171";
 
 Schema read_schema(Connection& connection) {
   Query rows = connection.query(kParts);
@@ -139,6 +140,7 @@ void SchemaWatch::require_shipped(Connection& connection, const std::string& dat
   if (!row.step()) throw LedgerCorrupt("ledger " + database + ": SQLite does not tell the schema's version");
   const std::int64_t version = row.integer(0);
   if (seen_ == version) return;
+  require_known_features(connection, database);  // a feature may have tables of its own
   require_shipped_schema(connection, database);
   seen_ = version;
 }

@@ -38,7 +38,7 @@ void require_shipped_schema(Connection& connection, const std::string& database)
 class SchemaWatch final {
  public:
   /// Requires  a transaction, so that what is seen is what is written to.
-  /// Throws    as require_shipped_schema.
+  /// Throws    as require_shipped_schema; NeedsFeature.
   void require_shipped(Connection& connection, const std::string& database);
 
  private:

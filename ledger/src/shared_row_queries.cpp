@@ -206,11 +206,13 @@ void SharedRows::forget() {
   recorded_.clear();
 }
 
-void SharedRows::forget_if_changed(Connection& connection) {
+bool SharedRows::forget_if_changed(Connection& connection) {
   Query row = connection.query(kDataVersion);
   const std::int64_t version = row.step() ? row.integer(0) : -1;
-  if (version < 0 || version != version_) forget();
+  const bool changed = version < 0 || version != version_;
+  if (changed) forget();
   version_ = version;
+  return changed;
 }
 
 }  // namespace epsilog::ledger

@@ -55,8 +55,11 @@ class SharedRows final {
   void insert_plan(Connection& connection, const PlanRecord& plan, const Sha256& digest);
 
   void forget();
-  /// forget() unless nobody else committed since it was called last. Requires  a transaction that has read.
-  void forget_if_changed(Connection& connection);
+  /// forget() unless nobody else committed since it was called last. Returns whether somebody did, or may have.
+  /// Requires  a transaction that has read.
+  bool forget_if_changed(Connection& connection);
+  /// What the next forget_if_changed() finds counts as changed.
+  void expect_change() noexcept { version_ = -1; }
 
  private:
   struct DigestHash {

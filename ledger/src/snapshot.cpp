@@ -7,6 +7,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "found_decisions.hpp"
+#include "known_features.hpp"
 #include "ledger_clock.hpp"
 #include "queries.hpp"
 #include "record_log.hpp"
@@ -46,9 +47,11 @@ void SnapshotState::begin() {
     connection->query("BEGIN").run();
     // A deferred transaction begins with its first read. What the row says is for who needs it.
     static_cast<void>(connection->query("SELECT one FROM meta").step());
+    if (connection->shared().forget_if_changed(*connection))
+      require_known_features(*connection, ledger->files().database);
     ledger->require_lines(*connection, remembered);
-    connection->shared().forget_if_changed(*connection);
   } catch (...) {
+    connection->shared().expect_change();  // what was refused is looked at again
     end();
     throw;
   }

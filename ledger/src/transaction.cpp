@@ -12,6 +12,7 @@
 #include "epsilog/ledger/ledger_time.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "found_decisions.hpp"
+#include "known_features.hpp"
 #include "schema.hpp"
 #include "stored_bytes.hpp"
 #include "transaction_state.hpp"
@@ -109,7 +110,7 @@ TransactionState::TransactionState(std::shared_ptr<LedgerState> shared,
                            " has another schema than when it was opened; open it again");
     }
     ledger->schema_watch().require_shipped(db, ledger->files().database);
-    const Standing& standing = ledger->last_standing().read(db);
+    const Standing& standing = ledger->last_standing().read(db, ledger->files().database);
     if (standing.meta.read_only) {
       throw LedgerUnusable("ledger " + ledger->files().database +
                            " was made from exported lines and is read-only: it shows a history, and grants "
@@ -461,6 +462,20 @@ void Transaction::relocate(const std::string& dataset, const std::string& path, 
                                 .by = by,
                                 .why = why};
     state.recorder().write(relocation);
+  });
+}
+
+void Transaction::announce_feature(const std::string& name) {
+  state_->guarded("announcing a feature", [&](TransactionState& state) {
+    require(!state.owing, "the decision charged before still waits for its release");
+    require(is_known_feature(name), "a feature is announced by a program that knows it");
+    Query announced = state.ledger->writer().query("SELECT 1 FROM feature WHERE name = ?1");
+    announced.with(name);
+    if (announced.step()) return;
+    state.changed = state.dated = true;
+    state.insert_noticed_clock_events();  // they came before it
+    state.recorder().write(
+        FeatureRecord{.number = ++state.meta.features, .name = name, .at = state.meta.last_time});
   });
 }
 

@@ -10,7 +10,6 @@ was changed.
   measures   of the accounts that lines outside the history speak of
   accepted   lines, each for itself, with their leaves
   refused    lines, and the member that is wrong; "" if the line is none at all
-  accepted_later, refused_later    the same of kinds that the program does not write yet
   history    lines that follow on each other, and the root at every size from 0
 """
 
@@ -210,6 +209,8 @@ def history():
     add(15, "credential", by="cleo", credential="c1", principal="ann", revoked=True, seq=3, type="uid", why="left")
     add(16, "recovery", by="cleo", cause="behind_replica", dropped=1, restored=2, seq=1)
     add(17, "recovery", by="cleo", cause="rolled_back", found=24, remembered=40, seq=2, why="the disk is gone")
+    add(18, "sealed", by="cleo", seq=1, why="moves to another machine")
+    add(19, "unsealed", by="cleo", seq=2)
     add(20, "key", by="cleo", key=key, retired=True, seq=2, why="a new one")
     return events
 
@@ -447,11 +448,6 @@ def refused(good):
     return found
 
 
-def is_later(name):
-    """Whether it is of a kind that the program does not write yet (docs/record_format.md)."""
-    return name.startswith(("seal", "feature"))
-
-
 def main(path):
     good = accepted()
     events = history()
@@ -459,12 +455,9 @@ def main(path):
     leaves = [leaf(line) for line in lines]
     vectors = {
         "measures": {"1": "epsilon", "2": "delta", "3": "rho", "4": "rdp(8)"},
-        **{"accepted" + later: [{"name": name, "line": line_of(record), "leaf": leaf(line_of(record)).hex()}
-                                for name, record in good.items() if is_later(name) == bool(later)]
-           for later in ("", "_later")},
-        **{"refused" + later: [{"name": name, "member": member, "line": line}
-                               for name, member, line in refused(good) if is_later(name) == bool(later)]
-           for later in ("", "_later")},
+        "accepted": [{"name": name, "line": line_of(record), "leaf": leaf(line_of(record)).hex()}
+                     for name, record in good.items()],
+        "refused": [{"name": name, "member": member, "line": line} for name, member, line in refused(good)],
         "history": {"lines": lines, "roots": [root(leaves[:size]).hex() for size in range(len(lines) + 1)]},
     }
     with open(path, "w", encoding="utf-8") as file:

@@ -47,6 +47,7 @@ const std::map<std::string_view, Meaning>& meanings() {
       {"lines_missing", {503, "lines of the ledger are missing; its curator has to recover it"}},
       {"ledger_corrupt", {503, "the ledger does not verify; its curator has to look at it"}},
       {"ledger_unusable", {503, "the ledger is not to be used as it stands; its curator has to look at it"}},
+      {"needs_feature", {503, ""}},
       {"not_verified", {503, "the ledger is not what was signed; its curator has to look at it"}},
       {"key_unusable", {503, "the ledger's key is not to be used"}},
       {"key_io", {503, "the ledger's key cannot be read or written now"}},

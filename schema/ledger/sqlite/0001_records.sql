@@ -27,6 +27,8 @@ CREATE TABLE meta(
   credential_events INTEGER NOT NULL CHECK (credential_events >= 0),
   key_events INTEGER NOT NULL CHECK (key_events >= 0),
   recoveries INTEGER NOT NULL CHECK (recoveries >= 0),
+  seal_events INTEGER NOT NULL CHECK (seal_events >= 0),
+  features INTEGER NOT NULL CHECK (features >= 0),
   -- Lines of the log; and how many of them a replica is known to hold durably, one group behind.
   log_size INTEGER NOT NULL CHECK (log_size >= 1),
   replica_size INTEGER NOT NULL CHECK (replica_size BETWEEN 0 AND log_size),
@@ -251,6 +253,22 @@ CREATE TABLE recovery(
   why TEXT NOT NULL
 ) STRICT;
 
+-- Seals, after which nothing is written here, and their ends, with which the ledger goes on elsewhere.
+CREATE TABLE seal_event(
+  seq INTEGER PRIMARY KEY CHECK (seq >= 1),
+  unsealed INTEGER NOT NULL CHECK (unsealed IN (0, 1)),
+  at INTEGER NOT NULL CHECK (at > 0),
+  by TEXT NOT NULL CHECK (by <> ''),
+  why TEXT NOT NULL CHECK (unsealed = 1 OR why <> '')
+) STRICT;
+
+-- What a program has to know to read and write this file. One that does not know a name stops.
+CREATE TABLE feature(
+  no INTEGER PRIMARY KEY CHECK (no >= 1),
+  name TEXT NOT NULL UNIQUE CHECK (name <> ''),
+  at INTEGER NOT NULL CHECK (at > 0)
+) STRICT;
+
 -- Replicas that the policy names no more, and whose file does not say so yet. About this file, not history.
 CREATE TABLE untold_replica(
   path TEXT PRIMARY KEY CHECK (path <> ''),
@@ -261,7 +279,7 @@ CREATE TABLE untold_replica(
 
 -- Which row is which line, and the leaf of its hash. kind: 0 ledger, 1 policy, 2 place of a policy,
 -- 3 relocation, 4 account, 5 limit change, 6 limit removal, 7 plan, 8 decision, 9 clock event, 10 credential,
--- 11 key, 12 recovery. row: the number in its table.
+-- 11 key, 12 recovery, 13 seal, 14 feature. row: the number in its table.
 CREATE TABLE log(
   idx INTEGER PRIMARY KEY CHECK (idx >= 0),
   kind INTEGER NOT NULL CHECK (kind >= 0),

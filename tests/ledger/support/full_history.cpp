@@ -61,10 +61,10 @@ void write_records(const std::string& path,
       .query(
           "UPDATE meta SET last_time = ?1, events = ?2, names = ?3, builds = ?4, plans = ?5,"
           " credential_events = ?6, key_events = ?7, recoveries = ?8, log_size = ?9, clock_events = ?10,"
-          " decisions = ?11")
+          " decisions = ?11, seal_events = ?12, features = ?13")
       .with(ledger::stored_time(meta.last_time), meta.events, meta.names, meta.builds, meta.plans,
             meta.credential_events, meta.key_events, meta.recoveries, meta.log_size, meta.clock_events,
-            meta.decisions)
+            meta.decisions, meta.seal_events, meta.features)
       .run();
   connection.execute("COMMIT");
 }
@@ -127,6 +127,11 @@ FullHistory::FullHistory(int refusals) {
                                          .at = now,
                                          .by = "curator",
                                          .why = "disk"});
+    recorder.write(ledger::SealEvent{
+        .seq = ++meta.seal_events, .unsealed = false, .at = now, .by = "curator", .why = "moves"});
+    recorder.write(ledger::SealEvent{
+        .seq = ++meta.seal_events, .unsealed = true, .at = now, .by = "curator", .why = "is here"});
+    recorder.write(ledger::FeatureRecord{.number = ++meta.features, .name = "of a test", .at = now});
     ledger::note_untold(connection, {.replica = {.path = "/mnt/old/replica"}, .known = 1, .size = 2});
   });
 }

@@ -296,6 +296,15 @@ class RandomRecords {
             .by = bytes(),
             .why = bytes_or_nothing()};
   }
+  SealEvent seal() {
+    const bool unsealed = chance();
+    return {.seq = count(1),
+            .unsealed = unsealed,
+            .at = time(),
+            .by = bytes(),
+            .why = unsealed ? bytes_or_nothing() : bytes()};
+  }
+  FeatureRecord feature() { return {.name = utf8(), .at = time()}; }
   RecoveryEvent recovery() {
     constexpr std::array<const char*, 5> kCauses{"poisoned", "behind_replica", "rebuilt", "restored",
                                                  "rolled_back"};
@@ -308,7 +317,7 @@ class RandomRecords {
             .why = bytes_or_nothing()};
   }
   Record record() {
-    switch (below(17)) {
+    switch (below(19)) {
       case 0:
         return LedgerBegun{.ledger_id = hex(32), .created_at = time()};
       case 1:
@@ -361,6 +370,10 @@ class RandomRecords {
       case 12:
       case 13:
         return plan();
+      case 14:
+        return seal();
+      case 15:
+        return feature();
       default:
         return decision();
     }

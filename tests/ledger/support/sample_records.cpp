@@ -186,6 +186,8 @@ std::vector<SampleRecord> minimal_records() {
                                           .by = "cleo"})},
       {"key", line(KeyEvent{.seq = 1, .verifier_key = "epsilog/d+01234567+Ac=", .at = kTime, .by = "cleo"})},
       {"recovery", line(RecoveryEvent{.seq = 1, .cause = "rebuilt", .at = kTime, .by = "cleo"})},
+      {"seal", line(SealEvent{.seq = 1, .at = kTime, .by = "cleo", .why = "moves"})},
+      {"feature", line(FeatureRecord{.name = "a feature", .at = kTime})},
   };
 }
 

@@ -16,6 +16,7 @@
 #include "daemon_process.hpp"
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/engine.hpp"
+#include "feature_of_test.hpp"
 #include "served_clinic.hpp"
 #include "support/catch.hpp"
 
@@ -214,6 +215,34 @@ TEST_CASE("a daemon whose ledger was moved away tells nothing more of it and end
   fs::rename(daemon.ledger() + ".away", daemon.ledger());
   daemon.start();
   CHECK(Connection(daemon.ask_socket()).ask("POST", "/v1/releases", release("k"), headers)->status == 200);
+}
+
+TEST_CASE("a daemon names the feature that a newer program announced while it ran", "[daemon][feature]") {
+  DaemonProcess daemon;
+  daemon.start();
+  const auto headers = as_alice(daemon);
+  REQUIRE(Connection(daemon.ask_socket()).ask("POST", "/v1/releases", release("k"), headers)->status == 201);
+  {
+    const ledger::FeatureOfTest known("of tomorrow");
+    ledger::Ledger newer = ledger::Ledger::open(daemon.ledger(), {});
+    ledger::Transaction transaction = newer.begin();
+    transaction.announce_feature("of tomorrow");
+    static_cast<void>(newer.commit(std::move(transaction)));
+  }
+  for (const auto& [method, route] : {std::pair("POST", "/v1/releases"), std::pair("GET", "/readyz")}) {
+    CAPTURE(route);
+    const bool asks = method == std::string("POST");
+    Connection connection(daemon.ask_socket());
+    const auto heard = asks ? connection.ask(method, route, release("k"), headers) : connection.ask(method, route);
+    REQUIRE(heard);
+    CHECK(heard->status == 503);
+    CHECK(heard->body.at("code") == "needs_feature");
+    CHECK(heard->body.at("detail").get<std::string>().find("needs feature of tomorrow: use a newer Epsilog") !=
+          std::string::npos);
+  }
+  CHECK(Connection(daemon.ask_socket()).ask("GET", "/healthz")->status == 200);
+  daemon.signal(SIGTERM);
+  CHECK(daemon.ended() == 0);
 }
 
 TEST_CASE("one daemon serves a ledger, and the command works beside it", "[daemon]") {

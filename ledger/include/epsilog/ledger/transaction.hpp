@@ -188,6 +188,10 @@ class Transaction final {
   /// Throws    InvalidParameter.
   void relocate(const std::string& dataset, const std::string& path, const std::string& by,
                 const std::string& why);
+  /// Records that lines from here on need a program that knows this feature, unless an earlier line says so.
+  /// Requires  state open; a feature that this program knows. Programs of today know none.
+  /// Throws    InvalidParameter.
+  void announce_feature(const std::string& name);
   [[nodiscard]] KeyStanding key_standing(const std::string& verifier_key);
   /// From here on the key signs checkpoints of this ledger, or does no more. What a key is, the caller knows.
   /// Requires  state open; key and `by` not ""; to retire one it is added, to add one it is not.
