@@ -10,6 +10,7 @@
 #include "epsilog/ledger/files_replaced.hpp"
 #include "epsilog/ledger/lines_missing.hpp"
 #include "epsilog/ledger/needs_feature.hpp"
+#include "epsilog/ledger/seal.hpp"
 #include "expiry.hpp"
 
 namespace epsilog::engine {
@@ -64,6 +65,8 @@ std::exception_ptr own_copy(const std::exception_ptr& fault) {
     return std::make_exception_ptr(LedgerCorrupt(std::string(error.what())));
   } catch (const ledger::NeedsFeature& error) {
     return std::make_exception_ptr(ledger::NeedsFeature(error));
+  } catch (const ledger::LedgerSealed& error) {
+    return std::make_exception_ptr(ledger::LedgerSealed(std::string(error.what())));
   } catch (const LedgerUnusable& error) {
     return std::make_exception_ptr(LedgerUnusable(std::string(error.what())));
   } catch (const InvalidParameter& error) {

@@ -11,6 +11,7 @@
 #include "epsilog/ledger/ledger.hpp"
 #include "poison.hpp"
 #include "recovery_record.hpp"
+#include "seal_rows.hpp"
 #include "transaction_state.hpp"
 
 namespace epsilog::ledger {
@@ -42,6 +43,13 @@ std::optional<AcceptedRollback> missing_lines(TransactionState& begun) {
   const EndReading remembered = read_remembered_end(begun.ledger->turn_file());
   if (!remembered.end || holds_end(db, *remembered.end)) return std::nullopt;
   return AcceptedRollback{.remembered = remembered.end->lines, .found = begun.meta.log_size};
+}
+
+/// After a seal no recovery is right. The mark goes all the same: what can be read is what was recorded.
+void require_nothing_to_record(TransactionState& begun, const std::string& database) {
+  const auto missing = begun.guarded("looking for missing lines", &missing_lines);
+  if (missing)
+    refuse_sealed("ledger " + database, *begun.seal, "That lines are missing cannot be accepted in it");
 }
 
 void note(RecoveryEvent& event, const AcceptedRollback& accepted) {
@@ -99,8 +107,8 @@ void Ledger::clear_poison(const std::string& path, const std::string& boot_id, c
   const auto marker = read_poison(files);
   const std::string poison = marker ? poison_text(*marker) : "";
   Ledger ledger(std::make_shared<LedgerState>(path, LedgerState::Access::recovery, options));
-  const Transaction transaction(
-      std::make_unique<TransactionState>(ledger.state_, std::nullopt, nullptr, ReplicaUse::if_usable));
+  const Transaction transaction(std::make_unique<TransactionState>(ledger.state_, std::nullopt, nullptr,
+                                                                   ReplicaUse::if_usable, OnSeal::go_on));
   TransactionState& state = *transaction.state_;
   const auto now = read_poison(files);
   if (!now || poison_text(*now) != poison) {
@@ -109,7 +117,9 @@ void Ledger::clear_poison(const std::string& path, const std::string& boot_id, c
   const bool recorded = state.guarded("looking for the recovery", [&](TransactionState& begun) {
     return on_record(begun.ledger->writer(), begun.meta, poison);
   });
-  if (!recorded) {
+  if (state.seal) {
+    require_nothing_to_record(state, files.database);
+  } else if (!recorded) {
     state.guarded("recording the recovery", [&](TransactionState& begun) {
       RecoveryEvent event{.seq = 0, .cause = "poisoned", .at = "", .by = recovery.by, .why = ""};
       event.why = recovery.why.empty() ? poison : poison + "; " + recovery.why;

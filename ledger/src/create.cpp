@@ -22,10 +22,11 @@ void require_forgotten(const LedgerFiles& files, const EndReading& remembered, c
   const RememberedEnd& end = *remembered.end;
   throw LedgerUnusable(
       files.lock() + " remembers a ledger that lay here: id " + end.ledger_id + ", " +
-      std::to_string(end.lines) + " lines, the last of " + end.time +
-      ". A new ledger would give its whole budget again. If you have its replica: `epsilog recover --from "
+      std::to_string(end.lines) + " lines, the last of " + end.time + ". " + sealed_words(end) +
+      "A new ledger would give its whole budget again. If you have its replica: `epsilog recover --from "
       "REPLICA`. If you have a backup: `epsilog restore`. If another ledger is wanted here: `epsilog init "
-      "--forget-ledger " + end.ledger_id + "`");
+      "--forget-ledger " +
+      end.ledger_id + "`");
 }
 
 /// All but the row of meta, which it returns.

@@ -11,6 +11,7 @@
 #include "known_features.hpp"
 #include "line_import.hpp"
 #include "recovery_record.hpp"
+#include "seal_rows.hpp"
 #include "stored_bytes.hpp"
 #include "untold_replicas.hpp"
 
@@ -147,8 +148,19 @@ void require_one_history(const HeldByReplica& held, const std::string& path, Con
                    "to make it again from the replica");
 }
 
+namespace {
+
+/// After a seal nothing can say that lines are lost.
+void require_no_loss(const Seal& seal, const HeldByReplica& held, const ClosingLines& closing) {
+  const bool accepted = closing.recovery && closing.recovery->remembered > 0;
+  if (!held.acknowledged && !accepted) return;
+  refuse_sealed("the ledger that the replica holds", seal, "That lines are lost cannot be recorded in it");
+}
+
+}  // namespace
+
 void rebuild(Connection& to, const ReplicaFile& file, const HeldByReplica& held, Connection* ledger,
-             const RecoveryEvent& event, const ClockReading& reading) {
+             const ClosingLines& closing, const ClockReading& reading) {
   const ImportRules rules{.read_only = false,
                           .token =
                               [&](const DecisionRecord& record) {
@@ -156,7 +168,12 @@ void rebuild(Connection& to, const ReplicaFile& file, const HeldByReplica& held,
                               },
                           .at_end =
                               [&](Connection& db, Meta& meta, RecordLog& log) {
-                                append_recovery(db, meta, log, event, reading);
+                                const auto seal = closing.unsealed ? std::nullopt : read_seal(db);
+                                if (seal) {
+                                  require_no_loss(*seal, held, closing);
+                                } else {
+                                  append_closing(db, meta, log, closing, reading);
+                                }
                                 meta.replica_size = held.end.size;
                               }};
   static_cast<void>(import_all(to, first_lines(file, held.end.size), rules));

@@ -8,6 +8,7 @@
 #include "epsilog/ledger/clock.hpp"
 #include "merkle_tree.hpp"
 #include "records.hpp"
+#include "recovery_record.hpp"
 #include "replica_file.hpp"
 #include "replica_tail.hpp"
 
@@ -44,11 +45,12 @@ void cut_off(ReplicaFile& file, const HeldByReplica& held);
 void require_one_history(const HeldByReplica& held, const std::string& path, Connection& ledger,
                          std::int64_t kept);
 
-/// Fills an empty file with what the replica holds and, as the last line, the recovery. `ledger`, if there is
-/// one, is what the first lines are of: it has the tokens of which they have the hash.
-/// Requires  a transaction of `to`.
-/// Throws    as import_all().
+/// Fills an empty file with what the replica holds and, behind it, the closing lines. Where what it holds
+/// ends with a seal that they do not end, no line is right behind it, and none is written. `ledger`, if there
+/// is one, is what the first lines are of: it has the tokens of which they have the hash. Requires  a
+/// transaction of `to`. Throws    as import_all(); LedgerSealed: the recovery says that lines are lost, and
+/// cannot be recorded.
 void rebuild(Connection& to, const ReplicaFile& file, const HeldByReplica& held, Connection* ledger,
-             const RecoveryEvent& event, const ClockReading& reading);
+             const ClosingLines& closing, const ClockReading& reading);
 
 }  // namespace epsilog::ledger

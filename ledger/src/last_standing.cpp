@@ -8,6 +8,7 @@
 #include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "known_features.hpp"
+#include "seal_rows.hpp"
 #include "stored_bytes.hpp"
 
 namespace epsilog::ledger {
@@ -63,6 +64,7 @@ Standing read_since(Connection& connection, Standing then) {
   const std::string decided_at = read_last_decision(connection, now);
   require_last_line(connection, now.meta);
   now.untold = read_untold(connection);
+  now.seal = read_seal(connection);
   const bool follows = now.log.follow(connection, now.meta.log_size);
   if (!follows) connection.shared().forget();
   if (follows && only_decisions_came(then.meta, now.meta)) {

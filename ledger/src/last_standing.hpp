@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "connection.hpp"
+#include "epsilog/ledger/seal.hpp"
 #include "queries.hpp"
 #include "record_log.hpp"
 #include "remembered_end.hpp"
@@ -28,6 +29,7 @@ struct Standing {
   std::int64_t policy_version = 0;  ///< the active one
   RecordLog log;
   std::vector<UntoldReplica> untold = {};
+  std::optional<Seal> seal = {};  ///< that is its last line
 };
 
 /// The end of the ledger that stands so.
@@ -35,7 +37,8 @@ struct Standing {
   return {.ledger_id = standing.meta.ledger_id,
           .lines = standing.meta.log_size,
           .leaf = standing.log.last_leaf(),
-          .time = standing.meta.last_time};
+          .time = standing.meta.last_time,
+          .sealed = standing.seal.has_value()};
 }
 
 /// Thread-safety: none; used under the turn.

@@ -110,7 +110,8 @@ std::vector<StoredDecision> Ledger::commit(TransactionState& state) {
                     .last_id = state.last_id,
                     .policy_version = state.policy_version,
                     .log = std::move(log),
-                    .untold = state.untold};
+                    .untold = state.untold,
+                    .seal = state.seal};
   const RememberedEnd end = end_of(standing);
   state_->last_standing().committed(std::move(standing));
   state_->settled();

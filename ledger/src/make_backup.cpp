@@ -14,7 +14,7 @@ namespace {
 /// One turn, as of whoever writes: what was not finished is, and a ledger that its replica is ahead of is
 /// refused. Everything that was acknowledged so far is read after it.
 Backup::Replica see_to(const std::shared_ptr<LedgerState>& ledger) {
-  const TransactionState turn(ledger, std::nullopt, nullptr, ReplicaUse::if_usable);
+  const TransactionState turn(ledger, std::nullopt, nullptr, ReplicaUse::if_usable, OnSeal::go_on);
   if (!turn.replica_ready) return Backup::Replica::unusable;
   return turn.replica ? Backup::Replica::agrees : Backup::Replica::none;
 }

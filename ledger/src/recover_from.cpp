@@ -9,10 +9,11 @@
 #include "new_ledger_file.hpp"
 #include "poison.hpp"
 #include "recovery_record.hpp"
+#include "remembered_lines.hpp"
 #include "replacement.hpp"
 #include "replica_handover.hpp"
-#include "remembered_lines.hpp"
 #include "replica_mark.hpp"
+#include "seal_rows.hpp"
 #include "stored_bytes.hpp"
 
 namespace epsilog::ledger {
@@ -63,7 +64,8 @@ ReplicaRecovery rebuild_lost(const std::string& path, ReplicaFile& file, const s
       [&](Connection& db, const EndReading& remembered) {
         const AcceptedRollback accepted =
             accepted_of(remembered, {.replica = &file, .held = &held}, locate(path), steps.accept_rollback);
-        rebuild(db, file, held, nullptr, event_of(steps, "rebuilt", held.end.size, held.dropped, accepted),
+        rebuild(db, file, held, nullptr,
+                {.recovery = event_of(steps, "rebuilt", held.end.size, held.dropped, accepted)},
                 options.clock());
         require_not_replaced(db, replica, steps, options);
         recovery.ledger_id = ledger_id_of(db);
@@ -74,6 +76,15 @@ ReplicaRecovery rebuild_lost(const std::string& path, ReplicaFile& file, const s
         return recovery.faults.empty();
       });
   return recovery;
+}
+
+/// Nothing is put behind a seal, here: what the replica has behind it was recorded where the ledger went on.
+void require_nothing_to_put_back(const Seal& seal, const std::string& database,
+                                 const ReplicaRecovery& recovery, const AcceptedRollback& accepted) {
+  if (recovery.restored == 0 && !recovery.truncated && accepted.remembered == 0) return;
+  refuse_sealed("ledger " + database, seal,
+                recovery.restored > 0 ? "The replica shows that it goes on elsewhere: recover it there"
+                                      : "That lines are lost cannot be recorded in it");
 }
 
 /// The ledger has all that is right in the replica: what goes away with the rest is a line of it, before that
@@ -90,7 +101,7 @@ void record_what_is_dropped(LedgerState& ledger, const ReplicaFile& file, const 
     return;
   }
   db.execute("BEGIN IMMEDIATE");
-  record_recovery(db, event, options.clock(), held.end.size);
+  record_closing(db, {.recovery = event}, options.clock(), held.end.size);
   ledger.last_standing().forget();
   ledger.committing(meta.decisions + 1);
   db.execute("COMMIT");
@@ -125,6 +136,10 @@ ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::
     const AcceptedRollback accepted =
         accepted_of(read_remembered_end(ledger.turn_file()), {.ledger = &db, .replica = &file, .held = &held},
                     ledger.files(), steps.accept_rollback);
+    if (const std::optional<Seal> seal = read_seal(db)) {
+      require_nothing_to_put_back(*seal, ledger.files().database, recovery, accepted);
+      return recovery;
+    }
     if (recovery.restored == 0) {
       if (held.acknowledged && poisoned) {
         throw LedgerIo(
@@ -142,7 +157,8 @@ ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::
     try {
       Connection to(made.files(), Connection::Role::creator);
       to.execute("BEGIN IMMEDIATE");
-      rebuild(to, file, held, &db, event_of(steps, "behind_replica", recovery.restored, held.dropped, accepted),
+      rebuild(to, file, held, &db,
+              {.recovery = event_of(steps, "behind_replica", recovery.restored, held.dropped, accepted)},
               options.clock());
       require_not_replaced(to, replica, steps, options);
       to.execute("COMMIT");
@@ -167,6 +183,8 @@ void write_recovery_to_replica(const std::string& path, const Options& options) 
     Ledger ledger = Ledger::open(path, options);
     if (ledger.poisoned()) return;  // whoever clears that sees to it
     const Transaction transaction = ledger.begin();
+  } catch (const LedgerSealed&) {  // its replica has all of it
+    return;
   } catch (const Error& error) {
     if (options.warn) options.warn(std::string("the ledger is put right; ") + error.what());
   }

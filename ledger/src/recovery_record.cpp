@@ -8,6 +8,7 @@
 #include "epsilog/ledger/ledger_time.hpp"
 #include "ledger_clock.hpp"
 #include "record_rows.hpp"
+#include "seal_rows.hpp"
 #include "stored_bytes.hpp"
 
 namespace epsilog::ledger {
@@ -15,7 +16,7 @@ namespace {
 
 constexpr const char* kUpdateRecovered =
     "UPDATE meta SET last_time = ?1, wall_clock = ?2, boot_id = ?3, boot_offset = ?4, held_at = ?5,"
-    " recoveries = ?6, log_size = ?7, replica_size = ?8";
+    " recoveries = ?6, log_size = ?7, replica_size = ?8, seal_events = ?9";
 
 }  // namespace
 
@@ -31,17 +32,23 @@ void append_recovery(Connection& db, Meta& meta, RecordLog& log, RecoveryEvent e
   Recorder(db, meta, log).write(std::move(event));
 }
 
-void record_recovery(Connection& db, const RecoveryEvent& event, const ClockReading& reading,
-                     std::int64_t replicated) {
+void append_closing(Connection& db, Meta& meta, RecordLog& log, const ClosingLines& closing,
+                    const ClockReading& reading) {
+  if (closing.unsealed) append_unsealed(db, meta, log, closing.unsealed->by, closing.unsealed->why, reading);
+  if (closing.recovery) append_recovery(db, meta, log, *closing.recovery, reading);
+}
+
+void record_closing(Connection& db, const ClosingLines& closing, const ClockReading& reading,
+                    std::int64_t replicated) {
   Meta meta = read_meta(db);
   RecordLog log = RecordLog::load(db, meta.log_size);
-  append_recovery(db, meta, log, event, reading);
+  append_closing(db, meta, log, closing, reading);
   meta.log_size = log.size();
   meta.replica_size = std::min(meta.replica_size, replicated);
   db.query(kUpdateRecovered)
       .with(stored_time(meta.last_time), stored_time(meta.clock.wall_clock), meta.clock.boot_id,
             meta.clock.boot_offset, stored_time(meta.clock.held_at), meta.recoveries, meta.log_size,
-            meta.replica_size)
+            meta.replica_size, meta.seal_events)
       .run();
   if (db.changes() != 1) throw LedgerCorrupt("ledger: meta does not have its one row");
 }

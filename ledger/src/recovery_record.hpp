@@ -18,10 +18,19 @@ namespace epsilog::ledger {
 void append_recovery(Connection& db, Meta& meta, RecordLog& log, RecoveryEvent event,
                      const ClockReading& reading);
 
+/// The lines that a recovery puts behind those that it found.
+struct ClosingLines {
+  std::optional<SealEvent> unsealed = {};      ///< where those end with a seal and the ledger goes on
+  std::optional<RecoveryEvent> recovery = {};  ///< after it
+};
+/// Both of them. Their numbers and times are those that come next.
+void append_closing(Connection& db, Meta& meta, RecordLog& log, const ClosingLines& closing,
+                    const ClockReading& reading);
+
 /// The same in a ledger that is there, meta included, which goes on to say of a replica at most that it holds
 /// `replicated` lines.
-void record_recovery(Connection& db, const RecoveryEvent& event, const ClockReading& reading,
-                     std::int64_t replicated);
+void record_closing(Connection& db, const ClosingLines& closing, const ClockReading& reading,
+                    std::int64_t replicated);
 
 /// The last line, if it is a recovery.
 [[nodiscard]] std::optional<RecoveryEvent> last_recovery(Connection& db, const Meta& meta);

@@ -14,6 +14,7 @@
 #include "mark_fields.hpp"
 #include "queries.hpp"
 #include "records.hpp"
+#include "seal_rows.hpp"
 #include "stored_bytes.hpp"
 
 namespace epsilog::ledger {
@@ -43,7 +44,8 @@ EndReading unreadable() {
       "ledger " + files.database + ": lines are missing: " + said + ", " +
           (found < end.lines ? std::to_string(found) + " are there"
                              : "and line " + std::to_string(end.lines - 1) + " is another one now") +
-          ". Nothing was done. If you have a replica: `epsilog recover --from REPLICA`. If you have a backup: "
+          ". Nothing was done. " + sealed_words(end) +
+          "If you have a replica: `epsilog recover --from REPLICA`. If you have a backup: "
           "move the ledger away, then `epsilog restore`. If what is missing is lost: `epsilog recover "
           "--accept-rollback --why REASON`",
       end.lines, found);
@@ -72,9 +74,16 @@ std::optional<Hash> leaf_at(Connection& connection, std::int64_t index) {
 
 }  // namespace
 
+std::string sealed_words(const RememberedEnd& end) {
+  if (!end.sealed) return "";
+  return "It was sealed then, to go on elsewhere: if it does, this copy is an older one and must not be "
+         "used. ";
+}
+
 std::string remembered_end_bytes(const RememberedEnd& end) {
   std::string bytes(kEndKind);
-  bytes += " " + end.ledger_id + " " + std::to_string(end.lines) + " " + hex_text(end.leaf) + " " + end.time + "\n";
+  bytes += " " + end.ledger_id + " " + std::to_string(end.lines) + " " + hex_text(end.leaf) + " " + end.time +
+           (end.sealed ? " sealed\n" : "\n");
   return sealed_mark(std::move(bytes), kCommitMarkBytes);
 }
 
@@ -86,7 +95,9 @@ EndReading parse_remembered_end(std::string_view bytes) {
   end.ledger_id = next_field(*line);
   const auto lines = count_field(next_field(*line));
   const auto leaf = hash_of(next_field(*line));
-  end.time = *line;
+  end.time = next_field(*line);
+  end.sealed = *line == "sealed";
+  if (!line->empty() && !end.sealed) return unreadable();
   if (!lines || *lines < 1 || !leaf || !is_time(end.time)) return unreadable();
   end.lines = *lines;
   end.leaf = *leaf;
@@ -136,7 +147,11 @@ RememberedEnd end_of(Connection& connection) {
   const Meta meta = read_meta(connection);
   const auto leaf = leaf_at(connection, meta.log_size - 1);
   if (!leaf) throw LedgerCorrupt("ledger: its last line has no leaf");
-  return {.ledger_id = meta.ledger_id, .lines = meta.log_size, .leaf = *leaf, .time = meta.last_time};
+  return {.ledger_id = meta.ledger_id,
+          .lines = meta.log_size,
+          .leaf = *leaf,
+          .time = meta.last_time,
+          .sealed = read_seal(connection).has_value()};
 }
 
 bool holds_end(Connection& connection, const RememberedEnd& end) {

@@ -26,6 +26,7 @@ struct RememberedEnd {
   std::int64_t lines = 0;  ///< at least 1
   Hash leaf{};             ///< of line number lines - 1
   std::string time;        ///< ledger time at that line
+  bool sealed = false;     ///< that line is a seal
 
   friend bool operator==(const RememberedEnd&, const RememberedEnd&) = default;
 };
@@ -35,6 +36,9 @@ struct EndReading {
   EndMemory memory = EndMemory::none;
   std::optional<RememberedEnd> end = {};  ///< exactly where `memory` is remembered
 };
+
+/// What a message about that end says of its seal, with a blank behind it; "" if it is none.
+[[nodiscard]] std::string sealed_words(const RememberedEnd& end);
 
 [[nodiscard]] std::string remembered_end_bytes(const RememberedEnd& end);
 /// Zeros and nothing at all are no mark; what fails its digest is unreadable.

@@ -30,7 +30,8 @@ AcceptedRollback accepted_of(const EndReading& remembered, const RecoveredLines&
   throw LinesMissing("ledger " + files.database + ": " + files.lock() + " remembers " +
                          std::to_string(end.lines) + " lines since " + end.time +
                          ", and what would be there has " + std::to_string(found) +
-                         " of them or another history. Nothing was done. If what is missing is lost: "
+                         " of them or another history. Nothing was done. " + sealed_words(end) +
+                         "If what is missing is lost: "
                          "--accept-rollback and a reason, --why",
                      end.lines, found);
 }

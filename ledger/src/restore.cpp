@@ -17,10 +17,11 @@
 #include "ledger_copy.hpp"
 #include "new_ledger_file.hpp"
 #include "poison.hpp"
-#include "replica_handover.hpp"
 #include "recovery_record.hpp"
 #include "remembered_lines.hpp"
+#include "replica_handover.hpp"
 #include "replica_mark.hpp"
+#include "seal_rows.hpp"
 #include "turnstile.hpp"
 
 namespace epsilog::ledger {
@@ -69,13 +70,17 @@ class Restoring final {
     done_.ledger_id = meta.ledger_id;
     done_.kept = meta.log_size;
     done_.replica = named_replica(db, meta);
+    seal_ = read_seal(db);
     open_replica(meta);
     if (!replica_) {
-      accepted_ = accepted_of(remembered_, {.ledger = &db}, files_, steps_.accept_rollback);
+      require_seal_as_asked(seal_);
+      accepted_ =
+          accepted_of(remembered_, {.ledger = &db}, files_, steps_.accept_rollback && !steps_.why.empty());
       return;
     }
     held_ = read_held(*replica_, done_.replica, &db, meta.log_size, steps_.accept_truncated);
     require_one_history(held_, done_.replica, db, meta.log_size);
+    require_seal_as_asked(held_.end.size > meta.log_size ? last_seal_of_replica() : seal_);
     accepted_ = accepted_of(remembered_, {.ledger = &db, .replica = &*replica_, .held = &held_}, files_,
                             steps_.accept_rollback && !steps_.why.empty());
     done_.restored = std::max<std::int64_t>(0, held_.end.size - meta.log_size);
@@ -92,8 +97,8 @@ class Restoring final {
     if (done_.restored == 0) {
       Connection db(copy_.files(), Connection::Role::creator);
       db.execute("BEGIN IMMEDIATE");
-      record_recovery(db, event(), options_.clock(),
-                      replica_ ? held_.end.size : std::numeric_limits<std::int64_t>::max());
+      record_closing(db, closing(), options_.clock(),
+                     replica_ ? held_.end.size : std::numeric_limits<std::int64_t>::max());
       finish(db, copy_.files());
       return true;
     }
@@ -102,7 +107,7 @@ class Restoring final {
       Connection from(copy_.files(), Connection::Role::immutable);
       Connection db(made_->files(), Connection::Role::creator);
       db.execute("BEGIN IMMEDIATE");
-      rebuild(db, *replica_, held_, &from, event(), options_.clock());
+      rebuild(db, *replica_, held_, &from, closing(), options_.clock());
       finish(db, made_->files());
     }
     return verifies(made_->files());
@@ -136,15 +141,40 @@ class Restoring final {
         replica_.emplace(ReplicaFile::open(done_.replica, files_));
         return;
       } catch (const ReplicaUnavailable& error) {
-        if (!steps_.accept_rollback) throw;
+        const bool all_there = seal_ && steps_.replica.empty();
+        if (!steps_.accept_rollback && !all_there) throw;
         if (options_.warn) options_.warn(error.what());
         done_.replica.clear();
       }
     }
+    if (seal_ || steps_.sealed) require_seal_as_asked(seal_);
+    if (seal_) return;  // nothing was recorded after it
     if (steps_.accept_rollback && !steps_.why.empty()) return;
     throw InvalidParameter("restore: " + why +
                            ", so that nothing shows what was spent after the backup: it would be forgotten. "
                            "Only with --accept-rollback and a reason, --why");
+  }
+
+  /// The seal that is the last line of the replica, if that is one.
+  [[nodiscard]] std::optional<Seal> last_seal_of_replica() const {
+    const JsonValue line = parse_canonical(line_of_replica(*replica_, held_.end.size - 1));
+    if (line.at("kind").text() != "sealed") return std::nullopt;
+    return Seal{.at = line.at("time").text(), .by = line.at("by").bytes(), .why = line.at("why").bytes()};
+  }
+
+  /// `last`: the seal that what is made would end with. A ledger goes on from its seal only where that is
+  /// asked.
+  void require_seal_as_asked(const std::optional<Seal>& last) const {
+    if (last && !steps_.sealed) {
+      refuse_sealed("the ledger that is to be restored", *last,
+                    "It may go on elsewhere. If it is to go on here and nowhere else: --sealed");
+    }
+    if (last || !steps_.sealed) return;
+    throw InvalidParameter(
+        seal_ ? "restore: the replica " + done_.replica +
+                    " shows that the ledger goes on already, "
+                    "with lines after its seal. If it is lost there: restore without --sealed"
+              : "restore: the ledger is not sealed. Restore it without --sealed");
   }
 
   bool verifies(const LedgerFiles& made) {
@@ -162,6 +192,16 @@ class Restoring final {
             .at = "",
             .by = steps_.by,
             .why = steps_.why};
+  }
+
+  /// A seal that is ended says all there is to say, unless lines are lost.
+  [[nodiscard]] ClosingLines closing() {
+    done_.unsealed = steps_.sealed;
+    if (!steps_.sealed) return {.recovery = event()};
+    ClosingLines lines{
+        .unsealed = SealEvent{.seq = 0, .unsealed = true, .at = "", .by = steps_.by, .why = steps_.why}};
+    if (held_.acknowledged || accepted_.remembered > 0) lines.recovery = event();
+    return lines;
   }
 
   void finish(Connection& db, const LedgerFiles& made) {
@@ -186,6 +226,7 @@ class Restoring final {
   const Options& options_;
   const EndReading remembered_;
   AcceptedRollback accepted_;
+  std::optional<Seal> seal_;          // that the backup ends with
   std::optional<RememberedEnd> end_;  // of what was made
   NewLedgerFile copy_;
   std::optional<NewLedgerFile> made_;

@@ -13,6 +13,7 @@
 #include "record_log.hpp"
 #include "record_rows.hpp"
 #include "request_text.hpp"
+#include "seal_rows.hpp"
 #include "snapshot_state.hpp"
 #include "stored_bytes.hpp"
 #include "stored_lines.hpp"
@@ -263,6 +264,10 @@ std::optional<std::string> Snapshot::find_grant(const std::string& principal, co
     if (!found.durable) return std::nullopt;
     return found.id;
   });
+}
+
+std::optional<Seal> Snapshot::seal() {
+  return state_->reading([](Connection& connection) { return read_seal(connection); });
 }
 
 std::int64_t Snapshot::decisions() {

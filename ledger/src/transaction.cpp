@@ -14,6 +14,7 @@
 #include "found_decisions.hpp"
 #include "known_features.hpp"
 #include "schema.hpp"
+#include "seal_rows.hpp"
 #include "stored_bytes.hpp"
 #include "transaction_state.hpp"
 
@@ -96,7 +97,7 @@ void require_sound_account(const AccountState& account) {
 
 TransactionState::TransactionState(std::shared_ptr<LedgerState> shared,
                                    std::optional<std::chrono::milliseconds> within, const PolicyVersion* next,
-                                   ReplicaUse use)
+                                   ReplicaUse use, OnSeal on_seal)
     : ledger(std::move(shared)), replica_use(use), has_turn(take_turn(*ledger, within)) {
   if (!has_turn) {
     liveness->open = false;
@@ -118,7 +119,16 @@ TransactionState::TransactionState(std::shared_ptr<LedgerState> shared,
     }
     ledger->require_remembered_end(standing);
     untold = standing.untold;
-    ready_replica(standing, next);
+    seal = standing.seal;
+    if (seal) {
+      ready_replica_of_sealed(standing, on_seal);
+    } else {
+      ready_replica(standing, next);
+    }
+    if (seal && on_seal == OnSeal::refuse) {
+      refuse_sealed("ledger " + ledger->files().database, *seal,
+                    "To go on with it, here or on another machine: `epsilog restore --sealed` of a copy");
+    }
     meta = standing.meta;
     log = standing.log;
     log.keep_lines();
@@ -333,6 +343,15 @@ void TransactionState::insert_clock_event(ClockEvent event) {
   event.seq = ++meta.clock_events;
   event.event = ++meta.events;
   recorder().write(event);
+}
+
+void TransactionState::insert_seal(const std::string& by, const std::string& why) {
+  require(!owing && recorded.empty(), "a seal is recorded by itself");
+  changed = dated = true;
+  insert_noticed_clock_events();  // they came before it
+  seal = Seal{.at = meta.last_time, .by = by, .why = why};
+  recorder().write(
+      SealEvent{.seq = ++meta.seal_events, .unsealed = false, .at = seal->at, .by = by, .why = why});
 }
 
 void TransactionState::insert_recovery(RecoveryEvent event) {

@@ -56,6 +56,21 @@ void TransactionState::find_replica(const Standing& standing, const PolicyVersio
   }
 }
 
+void TransactionState::ready_replica_of_sealed(const Standing& standing, OnSeal on_seal) {
+  replica_ready = false;
+  try {
+    find_replica(standing, nullptr);
+    replica_ready = true;
+  } catch (const LedgerRolledBack& error) {  // the ledger goes on elsewhere, and its replica with it
+    if (on_seal == OnSeal::go_on) ledger->warn(error.what());
+  } catch (const ReplicaUnavailable& error) {
+    if (on_seal == OnSeal::go_on && replica_use == ReplicaUse::required) throw;
+    if (on_seal == OnSeal::go_on) ledger->warn(error.what());
+  } catch (const Error&) {
+    if (on_seal == OnSeal::go_on) throw;
+  }
+}
+
 void TransactionState::replicate_under(const PolicyVersion& version) {
   std::optional<Replica> next = ledger->replica_named_by(version);
   if (next == replica) return;

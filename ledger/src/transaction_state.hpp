@@ -55,6 +55,12 @@ enum class ReplicaUse {
   later,      ///< whoever writes next does
 };
 
+/// What a transaction does about a ledger that is sealed.
+enum class OnSeal {
+  refuse,  ///< throws LedgerSealed
+  go_on,   ///< begins: it records nothing, or looks first
+};
+
 /// What a release loses, and accounts have to cover.
 struct OwedLoss {
   const accounting::ApproximateLoss& sum;
@@ -69,7 +75,8 @@ class TransactionState final {
   /// `next`: the policy that will be applied, if any.
   explicit TransactionState(std::shared_ptr<LedgerState> ledger,
                             std::optional<std::chrono::milliseconds> within = {},
-                            const PolicyVersion* next = nullptr, ReplicaUse use = ReplicaUse::required);
+                            const PolicyVersion* next = nullptr, ReplicaUse use = ReplicaUse::required,
+                            OnSeal on_seal = OnSeal::refuse);
   ~TransactionState();
   TransactionState(const TransactionState&) = delete;
   TransactionState& operator=(const TransactionState&) = delete;
@@ -152,6 +159,9 @@ class TransactionState final {
   /// not name it any more.
   void ready_replica(const Standing& standing, const PolicyVersion* next);
   void find_replica(const Standing& standing, const PolicyVersion* next);
+  /// Of a sealed ledger: the replica gets the lines that it lacks, if that is possible now. It may have gone
+  /// on with the ledger elsewhere.
+  void ready_replica_of_sealed(const Standing& standing, OnSeal on_seal);
   /// From here on the lines go where this version says.
   void replicate_under(const PolicyVersion& version);
   /// Before COMMIT: what will be written has a place. Returns what meta says of the replica.
@@ -167,6 +177,7 @@ class TransactionState final {
   void insert_limit_removal(const AccountState& account, const PolicyVersion& version,
                             const std::string& why);
   void insert_clock_event(ClockEvent event);
+  void insert_seal(const std::string& by, const std::string& why);
   /// Its number and time are those that come next.
   void insert_recovery(RecoveryEvent event);
   /// Writes what was noticed of the clocks at the beginning, unless that is done. It stands before every
@@ -192,6 +203,7 @@ class TransactionState final {
   RecordLog log;                     // with the lines of this transaction
   std::optional<UntoldReplica> replaced;  // by the policy that this transaction applied
   std::vector<UntoldReplica> untold;      // as it will be after COMMIT
+  std::optional<Seal> seal;               // likewise
   std::optional<Replica> replica;    // that the active policy names, of this transaction's if it has one
   bool replica_ready = true;         // it holds what the ledger does, or there is none
   std::vector<Movement> owed_moves;  // of the granted decision that waits for its release

@@ -408,6 +408,7 @@ TEST_CASE("checkpoint option: no verb works on a ledger that lacks what a checkp
       {"credentials", "revoke", "t1", "--why", "left"},
       {"recover"},
       {"backup", kept.file("copy")},
+      {"seal", "--why", "moves"},
       {"clock", "confirm"},
       {"relocate", "clinic", "--source", kept.file("visits.csv"), "--why", "moved"},
   };

@@ -33,6 +33,8 @@ constexpr std::array kRowsOfKind{
     "SELECT seq FROM credential_event ORDER BY 1",
     "SELECT seq FROM key_event ORDER BY 1",
     "SELECT seq FROM recovery ORDER BY 1",
+    "SELECT seq FROM seal_event ORDER BY 1",
+    "SELECT no FROM feature ORDER BY 1",
 };
 constexpr auto kDecision = static_cast<std::int64_t>(RecordKind::decision);
 

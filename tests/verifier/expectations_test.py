@@ -469,6 +469,32 @@ def seals():
     expect_fault(with_seals("sealed", after=[verifier.ENCODE(clock)]), "only unsealed is right", len(lines) + 2)
 
 
+@sentence("a ledger that the command sealed, and one that goes on from its seal, are right to both programs")
+def seals_of_the_command():
+    with tempfile.TemporaryDirectory(prefix="epsilog-seals-") as folder:
+        ledger = Ledger(folder, "version: 1\ndatasets:\n  clinic:\n" + DATASET + "    budget: {epsilon: 9}\n")
+
+        def agree(sealed, kinds):
+            ledger.run("audit", "verify", "--quiet")
+            said = expect_good(ledger.export())
+            assert said["sealed"] == sealed and {kind: said["kinds"].get(kind, 0) for kind in kinds} == kinds, said
+
+        ledger.ask("clinic", "count", "--epsilon", "0.1")
+        ledger.run("seal", "--why", "another machine", "--as", "cleo")
+        agree(True, {"sealed": 1, "unsealed": 0})
+        ledger.run("backup", "moved")
+        sealed, ledger.path = ledger.path, ledger.folder / "next.epsilog"
+        ledger.run("restore", "moved", "--sealed", "--as", "dora")
+        agree(False, {"sealed": 1, "unsealed": 1})
+        ledger.ask("clinic", "count", "--epsilon", "0.1")
+        agree(False, {"sealed": 1, "unsealed": 1})
+        lines = ledger.export()
+        forgotten = [line for line in lines if '"kind":"unsealed"' not in line]
+        expect_fault(rewritten([json.loads(line) for line in forgotten]), "only unsealed is right")
+        ledger.path = sealed
+        agree(True, {"sealed": 1, "unsealed": 0})
+
+
 @sentence("an accepted rollback says both numbers or neither, and the report tells them with the reason")
 def rollbacks():
     def numbers(**members):

@@ -338,7 +338,7 @@ def exact(folder):
 
 
 def recovered(folder):
-    """Every way in which a ledger is put right: after poison, from a replica, whole or not, and from backups."""
+    """Every way in which a ledger is put right: after poison, from a replica, whole or not, from backups, and moved."""
     text = "version: 1\ndatasets:\n  clinic:\n" + DATASET + "    budget: {epsilon: 9}\n"
     replica = pathlib.Path(folder) / "replica"
     ledger = Ledger(folder, text + f"replica: {{file: {replica}}}\n")
@@ -388,6 +388,11 @@ def recovered(folder):
     replica.unlink()
     ledger.run("restore", "tuesday", "--accept-rollback", "--why", "both disks failed", "--as", "cleo")
     ledger.apply(text, "the replica is gone")
+    ask()
+    ledger.run("seal", "--why", "another machine", "--as", "cleo")
+    ledger.run("backup", "moved")
+    lose()
+    ledger.run("restore", "moved", "--sealed", "--as", "dora")
     ask()
     return ledger
 

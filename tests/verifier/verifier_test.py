@@ -112,7 +112,7 @@ def vectors_of_records():
         tree.append(verifier.leaf_hash(line.encode()))
         assert tree.root().hex() == (root["root"] if isinstance(root, dict) else root)
     said = expect_good(vectors["history"]["lines"])
-    assert said["kinds"].keys() == verifier.KINDS - {"feature", "sealed", "unsealed"}
+    assert said["kinds"].keys() == verifier.KINDS - {"feature"}
 
 
 @sentence("the lines that docs/record_format.md shows are read or refused as it says")
@@ -124,7 +124,7 @@ def lines_of_the_page():
 
     measures = {1: "epsilon", 2: "epsilon"}
     kinds = {verifier.check_record(verifier.parse_line(line.encode()), measures.get)[0]
-             for line in block("records") + block("seals")}
+             for line in block("records")}
     assert kinds == {kind for kind in verifier.TABLES if " " not in kind} - {"revocation"}, kinds
     refused = block("norecords")
     assert refused

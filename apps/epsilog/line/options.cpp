@@ -75,6 +75,7 @@ constexpr OptionSpec kOptions[] = {
     {"--accept-rollback", "", "go on without lines that are lost: what was spent in them can be spent again"},
     {"--forget-ledger", "ID", "the ledger that lay here and is gone: give its budget again"},
     {"--accept-truncated", "", "go on without what follows damage in the replica, which is cut off"},
+    {"--sealed", "", "the ledger was sealed, and goes on here and nowhere else"},
     {"--proof", "FILE|-", "the proof that the checkpoint extends the one that was cosigned last"},
     {"--state-from", "FILE", "checkpoints that the key signed, where FILE.state was lost"},
     {"--uid", "N", "the number of a user of this machine"},

@@ -216,9 +216,21 @@ std::string restore_json(const std::string& ledger, const std::string& file,
                  {"dropped_bytes", restoration.dropped_bytes},
                  {"dropped_from", restoration.dropped_bytes == 0 ? Json() : Json(restoration.dropped_from)},
                  {"truncated", restoration.truncated},
+                 {"unsealed", restoration.unsealed},
                  {"size", done ? Json(restoration.tree.size) : Json()},
                  {"root", done ? Json(ledger::hex_text(restoration.tree.root)) : Json()},
                  {"faults", stored_faults(restoration.faults)}});
+}
+
+std::string seal_json(const std::string& ledger, const ledger::Sealing& sealing) {
+  return pretty({{"ledger", ledger},
+                 {"ledger_id", sealing.ledger_id},
+                 {"sealed_at", sealing.seal.at},
+                 {"by", sealing.seal.by},
+                 {"why", sealing.seal.why},
+                 {"changed", sealing.changed},
+                 {"size", sealing.tree.size},
+                 {"root", ledger::hex_text(sealing.tree.root)}});
 }
 
 const char* end_memory_name(ledger::EndMemory memory) {

@@ -48,6 +48,7 @@ struct DatasetReport {
                                             const ledger::ReplicaRecovery& recovery);
 [[nodiscard]] std::string backup_json(const std::string& ledger, const std::string& file,
                                       const ledger::Backup& backup);
+[[nodiscard]] std::string seal_json(const std::string& ledger, const ledger::Sealing& sealing);
 [[nodiscard]] std::string restore_json(const std::string& ledger, const std::string& file,
                                        const ledger::Restoration& restoration);
 

@@ -17,7 +17,11 @@ Response readiness(Call& call) {
   if (call.engine().poisoned()) {
     throw Refused(503, "ledger_io", "the ledger cannot be written to until it is recovered");
   }
-  static_cast<void>(call.parts.view.decisions());
+  if (const auto seal = call.parts.view.snapshot().seal()) {
+    throw Refused(503, "ledger_sealed",
+                  "the ledger is sealed since " + seal->at +
+                      ": nothing is recorded in it any more, and it may go on elsewhere");
+  }
   command::Json ready = {{"status", "ready"}};
   if (call.caller.curator_socket) {
     const engine::LedgerCondition condition = call.engine().condition();

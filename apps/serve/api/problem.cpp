@@ -48,6 +48,8 @@ const std::map<std::string_view, Meaning>& meanings() {
       {"ledger_corrupt", {503, "the ledger does not verify; its curator has to look at it"}},
       {"ledger_unusable", {503, "the ledger is not to be used as it stands; its curator has to look at it"}},
       {"needs_feature", {503, ""}},
+      {"ledger_sealed",
+       {503, "the ledger is sealed: nothing is recorded in it any more, and it may go on elsewhere"}},
       {"not_verified", {503, "the ledger is not what was signed; its curator has to look at it"}},
       {"key_unusable", {503, "the ledger's key is not to be used"}},
       {"key_io", {503, "the ledger's key cannot be read or written now"}},

@@ -49,3 +49,41 @@ TEST_CASE("a ledger that needs a newer program is 503 by every route that reads 
     CHECK(detail.find(clinic.folder.path("")) == std::string::npos);
   }
 }
+
+TEST_CASE("of a sealed ledger every route that reads goes on, and what would be recorded is 503",
+          "[api][seal]") {
+  ServedClinic clinic;
+  const std::string key = R"({"dataset":"clinic","statistic":"count","epsilon":"0.1","key":"k"})";
+  const Reply told = clinic.ask(kAlice, "POST", "/v1/releases", key);
+  REQUIRE(told.status == 201);
+  const Reply waits = clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("1"));
+  REQUIRE(waits.status == 202);
+  const Reply kept = clinic.ask(kAlice, "POST", "/v1/reservations", clinic.asks("0.1"));
+  REQUIRE(kept.status == 201);
+  CHECK(clinic.ask(kNobody, "GET", "/readyz").status == 200);
+  static_cast<void>(ledger::Ledger::seal(clinic.ledger(), "carol", "moves"));
+  const auto sealed = [](const Reply& reply) {
+    return reply.status == 503 && reply.body.at("code") == "ledger_sealed";
+  };
+  CHECK(sealed(clinic.ask(kNobody, "GET", "/readyz")));
+  CHECK(sealed(clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.1"))));
+  CHECK(sealed(clinic.ask(kAlice, "POST", "/v1/reservations", clinic.asks("0.1"))));
+  const Reply seen = clinic.ask(kBob, "GET", "/v1/requests/" + waits.id());
+  CHECK(seen.status == 200);
+  for (const std::string& verb : {std::string("/approve"), std::string("/reject")}) {
+    CAPTURE(verb);
+    CHECK(sealed(clinic.ask(kBob, "POST", "/v1/requests/" + waits.id() + verb, R"({"why":"no"})",
+                            {.headers = {{"if-match", seen.header("etag")}}})));
+  }
+  CHECK(sealed(clinic.ask(kAlice, "POST", "/v1/requests/" + kept.id() + "/commit")));
+  CHECK(sealed(clinic.ask(kAlice, "POST", "/v1/requests/" + kept.id() + "/cancel")));
+  const Reply again = clinic.ask(kAlice, "POST", "/v1/releases", key);
+  CHECK(again.status == 200);
+  CHECK(again.body.at("value") == told.body.at("value"));
+  for (const std::string& route :
+       {"/v1/requests/" + waits.id(), "/v1/decisions/" + told.id(), std::string("/v1/decisions"),
+        std::string("/v1/pending"), std::string("/v1/budgets"), std::string("/healthz")}) {
+    CAPTURE(route);
+    CHECK(clinic.ask(kAlice, "GET", route).status == 200);
+  }
+}

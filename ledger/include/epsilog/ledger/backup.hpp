@@ -55,6 +55,7 @@ struct Restoration {
   std::int64_t dropped_from = 0;
   std::int64_t dropped_bytes = 0;
   bool truncated = false;
+  bool unsealed = false;                 ///< it was sealed, and goes on here
   std::vector<StoredFault> faults = {};  ///< why nothing was done; empty if it was
 };
 
@@ -66,6 +67,7 @@ struct RestoreSteps {
   /// Where no replica can be used: what was spent after the backup is lost.
   bool accept_rollback = false;
   bool accept_truncated = false;  ///< as of ReplicaRecoverySteps
+  bool sealed = false;            ///< the backup ends with a seal, and the ledger goes on here
   /// As of BackupSteps: of the backup, and of what is made of it and the replica.
   std::function<std::vector<StoredFault>(const std::string& path)> verify = {};
   /// Throws where what was made, a ledger at that path that nobody else knows, is not to be put back.

@@ -56,6 +56,7 @@
 // States of a transaction: transaction.hpp. States of a ledger
 //   absent -> usable    create(); never overwrites
 //   lines -> read-only  import_lines(); nobody writes to it
+//   usable -> sealed    seal(); nobody writes to it, but restore() of a copy may go on from there
 //   usable -> poisoned  a write or sync that fails, or damage, while writing, COMMIT included: L.poisoned is
 //                       written and synced before the turn ends (docs/recovery.md). Not for lack of room, nor
 //                       for a checkpoint that fails: the log stays durable
@@ -110,6 +111,7 @@
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger_options.hpp"
 #include "epsilog/ledger/record.hpp"
+#include "epsilog/ledger/seal.hpp"
 #include "epsilog/ledger/snapshot.hpp"
 #include "epsilog/ledger/transaction.hpp"
 
@@ -188,7 +190,8 @@ class Ledger final {
   /// records that; what follows the replica's last trailer is cut off, for nobody was told of it. Where that
   /// is accepted (accept_truncated), so is what follows the last one that is right, and on record. Of a data
   /// token whose bytes the ledger has not the row says the hash alone. A poisoned ledger stays
-  /// poisoned, and is touched only where clear_poison() would. Repeatable after a crash.
+  /// poisoned, and is touched only where clear_poison() would. Repeatable after a crash. Lines that end with
+  /// a seal are put back as they are: the ledger is sealed again, and nothing says that it was recovered.
   /// Requires  `by` and `why` not "".
   /// Throws    LedgerCorrupt: a line or trailer is wrong with an acknowledged one after it, or the two are
   ///           not of one history;
@@ -207,8 +210,9 @@ class Ledger final {
   /// Puts a backup, or any copy of a ledger, where there is none: with what the replica that its policy names
   /// holds after it, and with the recovery as its last line, which the replica then gets. Where no replica
   /// can be used what came after the backup is forgotten: only if that is accepted. Repeatable after a crash,
-  /// until the ledger is there. Requires  `by` not "". Throws    LedgerUnusable (something is there; the
-  /// backup is none), LedgerIo (the
+  /// until the ledger is there. A backup that ends with a seal goes on only where that is asked
+  /// (steps.sealed), with a line that ends the seal; what it holds is all there is. Requires  `by` not "".
+  /// Throws    LedgerUnusable (something is there; the backup is none), LedgerIo (the
   ///           backup is poisoned), LedgerCorrupt (replica and backup are not of one history, or as
   ///           recover_from()), ReplicaUnavailable, InvalidParameter (a rollback that nobody accepts),
   ///           LedgerBusy; what `hold` throws. Nothing but lock files is left then.
@@ -251,6 +255,14 @@ class Ledger final {
   static AcceptedRollback accept_rollback(const std::string& path, const std::string& by, const std::string& why,
                                           const Options& options = {});
 
+  /// Seals the ledger: after this line nothing is recorded in it. Durable in the ledger and in its replica,
+  /// where its policy names one. What waits or is reserved stays as it is, and ends where the ledger goes on.
+  /// Repeatable: of a sealed ledger it only brings the replica up to date. Requires  `by` and `why` are not
+  /// "". Throws    as begin(); ReplicaBehind: it is sealed, and the replica does not say so yet;
+  /// InvalidParameter.
+  static Sealing seal(const std::string& path, const std::string& by, const std::string& why,
+                      const Options& options = {});
+
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;
   ~Ledger();
@@ -263,7 +275,8 @@ class Ledger final {
 
   /// Waits for the turn, at most Options::wait. A thread that already holds a transaction of this
   /// ledger would wait for itself.
-  /// Throws  LedgerBusy, FilesReplaced too; LedgerIo (poisoned); LedgerUnusable; InvalidParameter.
+  /// Throws  LedgerBusy, FilesReplaced too; LedgerIo (poisoned); LedgerUnusable, LedgerSealed too;
+  ///         InvalidParameter.
   [[nodiscard]] Transaction begin();
   /// As begin(), for who will apply that policy: a replica that cannot be used does not keep from applying
   /// one that names another, or none. Then nothing can be committed without it.

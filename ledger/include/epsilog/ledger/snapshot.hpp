@@ -14,6 +14,7 @@
 #include "epsilog/ledger/key_event.hpp"
 #include "epsilog/ledger/merkle_proof.hpp"
 #include "epsilog/ledger/record.hpp"
+#include "epsilog/ledger/seal.hpp"
 
 namespace epsilog::ledger {
 
@@ -93,6 +94,8 @@ class Snapshot final {
   /// Those of the named accounts that exist, in the order of `names`; one look-up each.
   [[nodiscard]] std::vector<AccountState> accounts(std::span<const AccountName> names);
   [[nodiscard]] std::int64_t decisions();  ///< how many
+  /// The seal that is its last line, if it is sealed.
+  [[nodiscard]] std::optional<Seal> seal();
   /// As Transaction::location().
   [[nodiscard]] std::optional<std::string> location(const std::string& dataset);
   /// The id of the newest grant of exactly this request to the principal, if it is known to be durable and
