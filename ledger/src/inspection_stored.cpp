@@ -11,6 +11,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
+#include "found_decisions.hpp"
 #include "history_rows.hpp"
 #include "log_check.hpp"
 #include "request_text.hpp"
@@ -208,7 +209,12 @@ IdRange Inspection::ids_beginning(const std::string& text) {
     range.with(id_bytes(least), id_bytes(greatest));
     static_cast<void>(range.step());
     IdRange found{.count = range.integer(0), .first = ""};
-    if (found.count > 0) found.first = id_text(sized_bytes<16>(range.bytes(1), "column id"));
+    if (found.count > 0) {
+      found.first = id_text(sized_bytes<16>(range.bytes(1), "column id"));
+    } else if (first_decision_from(connection, least) != first_decision_from(connection, greatest)) {
+      throw LedgerCorrupt("decisions whose ids begin with '" + text +
+                          "' are missing in the index of ids; the file is damaged");
+    }
     return found;
   });
 }

@@ -1,11 +1,17 @@
 // What a damaged page could turn into budget or into a second value is held against what says it elsewhere.
 // Here each of these is damaged on purpose; tests/engine/whole/flipped_bit_test.cpp flips bits wherever they
 // lie.
+#include <algorithm>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "account_checksum.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "ledger/support/fixture.hpp"
@@ -136,6 +142,129 @@ TEST_CASE("ledger: a key that one index has lost is not free", "[ledger][integri
   auto writer = fixture.open();
   auto transaction = writer.begin();
   CHECK_THROWS_AS(transaction.find_key("ada", "k"), LedgerCorrupt);
+}
+
+namespace {
+
+/// A request that waited, was approved and reserved, and got a token; a keyed release; a refusal.
+struct LookedUp : DamagedLedger {
+  LookedUp() {
+    auto writer = open();
+    const auto record = [&](const ledger::DecisionDraft& draft) {
+      auto transaction = writer.begin();
+      static_cast<void>(record_outcome(transaction, draft, kHundredth));
+      return writer.commit(std::move(transaction)).back();
+    };
+    pending = record(draft_of(ledger::Outcome::pending)).id;
+    static_cast<void>(record(draft_of(ledger::Outcome::approved, pending)));
+    reserved = record(draft_of(ledger::Outcome::reserved)).id;
+    auto draft = draft_of(ledger::Outcome::token_issued, reserved);
+    draft.issues_token = true;
+    token = ledger::hex_text(std::span(*record(draft).token->bytes));
+    static_cast<void>(record(draft_of(ledger::Outcome::voided, pending)));
+    look().each_decision("", 0, [this](const ledger::StoredDecision& one) { all.push_back(one.id); });
+  }
+
+  std::string pending;
+  std::string reserved;
+  std::string token;
+  std::vector<std::string> all;
+};
+
+struct Lookup {
+  const char* name;
+  std::function<std::size_t(const LookedUp& of)> found;  ///< how many
+};
+
+std::vector<Lookup> lookups() {
+  return {
+      {"every id",
+       [](const LookedUp& of) {
+         auto view = of.look();
+         return static_cast<std::size_t>(
+             std::count_if(of.all.begin(), of.all.end(),
+                           [&](const std::string& id) { return view.find_id(id).has_value(); }));
+       }},
+      {"every id, by a writer",
+       [](const LookedUp& of) {
+         auto writer = of.open();
+         auto transaction = writer.begin();
+         return static_cast<std::size_t>(
+             std::count_if(of.all.begin(), of.all.end(),
+                           [&](const std::string& id) { return transaction.find_id(id).has_value(); }));
+       }},
+      {"beginnings of ids",
+       [](const LookedUp& of) {
+         auto view = of.look();
+         std::size_t found = 0;
+         for (const std::string& id : of.all)
+           found += ledger::Inspection(view).ids_beginning(id.substr(0, 25)).count > 0 ? 1 : 0;
+         return found;
+       }},
+      {"a key", [](const LookedUp& of) { return std::size_t{of.look().find_key("ada", "k") ? 1U : 0U}; }},
+      {"a token", [](const LookedUp& of) { return std::size_t{of.look().find_token(of.token) ? 1U : 0U}; }},
+      {"what became of a request", [](const LookedUp& of) { return of.look().children(of.pending).size(); }},
+      {"what became of a reservation",
+       [](const LookedUp& of) { return of.look().children(of.reserved).size(); }},
+      {"what became of a request, by a writer", [](const LookedUp& of) {
+         auto writer = of.open();
+         auto transaction = writer.begin();
+         return transaction.children(of.pending).size();
+       }}};
+}
+
+}  // namespace
+
+TEST_CASE("ledger: a lookup behind an index that lost its rows finds them or calls the file damaged",
+          "[ledger][integrity][negative][lookup]") {
+  std::vector<std::size_t> expected;
+  {
+    const LookedUp sound;
+    for (const Lookup& lookup : lookups()) expected.push_back(lookup.found(sound));
+    REQUIRE(expected == std::vector<std::size_t>{8, 8, 8, 1, 1, 2, 1, 2});
+  }
+  int damaged = 0;
+  for (const char* index : {"sqlite_autoindex_decision_1", "decision_by_key", "decision_by_key_first",
+                            "decision_by_dataset", "decision_by_parent", "decision_resolves",
+                            "decision_votes_once", "decision_issues_one_token", "sqlite_autoindex_name_1"}) {
+    const LookedUp fixture;
+    fixture.empty_index(index, "account_reserved_in_period");
+    std::size_t place = 0;
+    for (const Lookup& lookup : lookups()) {
+      CAPTURE(index, lookup.name);
+      std::size_t found = expected[place];
+      try {
+        found = lookup.found(fixture);
+      } catch (const LedgerCorrupt&) {
+        ++damaged;
+      }
+      CHECK(found == expected[place]);
+      ++place;
+    }
+  }
+  CHECK(damaged >= 18);
+}
+
+TEST_CASE("ledger: an id that no decision has is not found, wherever it would stand",
+          "[ledger][integrity][lookup]") {
+  const LookedUp fixture;
+  auto view = fixture.look();
+  std::vector<std::string> absent = {std::string(26, '0'), "7" + std::string(25, 'Z')};
+  for (std::string id : fixture.all) {
+    id.back() = id.back() == '7' ? '8' : '7';
+    if (std::find(fixture.all.begin(), fixture.all.end(), id) == fixture.all.end()) absent.push_back(id);
+  }
+  REQUIRE(absent.size() > 4);
+  for (const std::string& id : absent) {
+    CAPTURE(id);
+    CHECK_FALSE(view.find_id(id).has_value());
+    CHECK(view.children(id).empty());
+  }
+  CHECK_FALSE(view.find_token(std::string(64, 'a')).has_value());
+  CHECK(ledger::Inspection(view).ids_beginning("0000").count == 0);
+  CHECK(ledger::Inspection(view).ids_beginning("7ZZZ").count == 0);
+  const LedgerFixture empty;
+  CHECK_FALSE(empty.look().find_id(absent.front()).has_value());
 }
 
 TEST_CASE(

@@ -114,7 +114,8 @@ class Inspection final {
   /// Every account by id, whatever its checksum, which is a fault if it is wrong.
   void each_account(const std::function<void(const AccountState&)>& visit,
                     const std::function<void(const StoredFault&)>& fault);
-  /// The decisions whose ids begin with that text, looked up in the index of ids alone.
+  /// The decisions whose ids begin with that text, by the index of ids.
+  /// Throws  LedgerCorrupt if the index has none and the rows, whose ids ascend, have one.
   [[nodiscard]] IdRange ids_beginning(const std::string& text);
   /// The decisions that the index of keys says have this one, by seq; whether they do is in their rows.
   /// Throws  LedgerCorrupt also if there is no such index.
