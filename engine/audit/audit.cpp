@@ -344,6 +344,7 @@ AuditReport audit_replay_by(Threads threads, const std::string& ledger_path, Vis
   try {
     const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path, opening);
     report.end_memory = ledger.end_memory();
+    report.over_fuse = ledger.lies_over_fuse();
     std::vector<ledger::Snapshot> found = views(ledger, threads);
     report.untold_replicas = found.front().untold_replicas();
     if (found.size() == 1 || !check_side_by_side(found, report, visit, progress, slice))

@@ -335,7 +335,9 @@ std::optional<std::string> Engine::poisoned() const {
 }
 
 LedgerCondition Engine::condition() const {
-  return {.end_memory = state_->writer().end_memory(), .untold_replicas = state_->snapshot().untold_replicas()};
+  return {.end_memory = state_->writer().end_memory(),
+          .untold_replicas = state_->snapshot().untold_replicas(),
+          .over_fuse = state_->writer().lies_over_fuse()};
 }
 
 std::optional<std::string> Engine::calendar_held_at() const {

@@ -295,15 +295,15 @@ std::vector<PolicyChange> diff_of_files(const std::string& before_path, const st
 }
 
 InitReport Engine::init(const std::string& policy_path, const std::string& ledger_path,
-                        const std::string& by, const std::string& forget_ledger) {
+                        const std::string& by, const std::string& forget_ledger,
+                        const EngineOptions& options) {
   check_name(by, "by");
   const Policy policy = checked_policy_file(policy_path);
   const ledger::PolicyVersion version = version_of(policy, folder_of(policy_path), by);
   require_places(policy, policy_path, ledger_path);
   InitReport report;
   report.ledger_id =
-      ledger::Ledger::create(ledger_path, version, accounts_wanted(policy), EngineOptions().ledger_options(),
-                             forget_ledger);
+      ledger::Ledger::create(ledger_path, version, accounts_wanted(policy), options.ledger_options(), forget_ledger);
   report.ledger = absolute_path(ledger_path, "ledger");
   report.policy_sha256 = version.sha256;
   return report;

@@ -9,6 +9,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "file_system.hpp"
 #include "poison.hpp"
 #include "recovery_record.hpp"
 #include "seal_rows.hpp"
@@ -77,6 +78,7 @@ RecoveryState Ledger::recovery_state(const std::string& path, const std::string&
   static_cast<void>(require_single_regular_file(files));
   RecoveryState state;
   require_no_mount_point(files);
+  require_no_network(files, {});
   refuse_development_ledger(files);
   const auto marker = read_poison(files);
   if (!marker) return state;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "file_system.hpp"
 #include "snapshot_state.hpp"
 #include "stored_bytes.hpp"
 #include "transaction_state.hpp"
@@ -44,6 +45,10 @@ const std::string& Ledger::ledger_id() const {
 
 EndMemory Ledger::end_memory() const {
   return read_remembered_end(state_->files()).memory;
+}
+
+bool Ledger::lies_over_fuse() const {
+  return file_system_of(state_->files().directory).kind == FileSystem::Kind::fuse;
 }
 
 std::optional<std::string> Ledger::poisoned() const {

@@ -11,6 +11,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/files_replaced.hpp"
+#include "file_system.hpp"
 #include "file_verdict.hpp"
 #include "known_features.hpp"
 #include "lock_holder.hpp"
@@ -59,6 +60,7 @@ LedgerState::LedgerState(const std::string& path, Access access, const Options& 
       access_(access),
       process_lock_(files_) {
   require_no_mount_point(files_);
+  require_no_network(files_, options_);
   if (access == Access::read_write || access == Access::recovery) open_writer();
   try {
     std::unique_ptr<Connection> reader = writer_ == nullptr ? take_reader() : nullptr;

@@ -4,6 +4,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "file_system.hpp"
 #include "ledger_copy.hpp"
 #include "new_ledger_file.hpp"
 #include "transaction_state.hpp"
@@ -60,6 +61,7 @@ Backup Ledger::backup(const std::string& path, const std::string& file, const Ba
   if (names_one_of(files, wanted.database)) {
     throw LedgerUnusable(wanted.database + " is the name of a file of the ledger; choose another one");
   }
+  require_no_network(wanted, options);
   require_nothing_there(wanted);
   const auto ledger = std::make_shared<LedgerState>(path, LedgerState::Access::read_write, options);
   Backup backup{.replica = see_to(ledger)};

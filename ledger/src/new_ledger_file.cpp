@@ -13,6 +13,7 @@
 
 #include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "file_system.hpp"
 #include "turnstile.hpp"
 
 namespace epsilog::ledger {
@@ -89,6 +90,7 @@ bool make_ledger_file(const std::string& path, const Options& options,
                       accounting::CallbackRef<bool(const std::string&)> accept) {
   make_directory_if_missing(path);
   const LedgerFiles files = locate(path);
+  require_no_network(files, options);
   require_nothing_there(files);
   ProcessLock lock(files);
   lock.take(deadline_after(options.wait), options.waiting);

@@ -42,7 +42,7 @@ void make_directory_if_missing(const std::string& path);
 /// `accept`, if there is one, is given the path of what was made and says whether it gets its name: false is
 /// returned otherwise, and nothing is left.
 /// Throws  LedgerUnusable (something is there), LedgerBusy (also if the writer lock is not to be had within
-///         `options.wait`), LedgerIo, and what `fill` throws, its StorageFailure translated.
+///         `options.wait`), LedgerIo, NetworkFileSystem, and what `fill` throws, its StorageFailure translated.
 bool make_ledger_file(const std::string& path, const Options& options,
                       accounting::CallbackRef<void(Connection&, const EndReading&)> fill,
                       accounting::CallbackRef<bool(const std::string&)> accept = {});

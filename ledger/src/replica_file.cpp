@@ -9,6 +9,7 @@
 
 #include "epsilog/ledger/open_ledgers.hpp"
 #include "epsilog/ledger/replica.hpp"
+#include "file_system.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -37,17 +38,37 @@ std::string objection(const struct stat& status, const LedgerFiles& files) {
                            "; nothing was recorded. Bring it back, or apply a policy that names another one");
 }
 
-}  // namespace
+/// What helps against an error at a replica, as the rest of a sentence.
+std::string what_helps(const std::string& path, int error) {
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+    return ". The replica's disk is full, or its quota or largest file size is reached: make room where " +
+           path + " lies, or apply a policy that names another replica; then retry";
+  }
+  try {
+    const auto slash = path.find_last_of('/');
+    const FileSystem found = file_system_of(slash == 0 ? "/" : path.substr(0, slash));
+    if (found.kind == FileSystem::Kind::network) {
+      return std::string(". The replica lies on a network file system (") + found.name +
+             "): see that its server answers and that it is mounted, then retry";
+    }
+  } catch (const Error&) {
+    return "";
+  }
+  return "";
+}
 
-namespace {
-
-/// A file that is not there has only its name to go by: as L.poisoned it would poison, as L.lock be written
-/// over.
-void require_not_of_ledger(const std::string& path, const LedgerFiles& files) {
-  if (names_one_of(files, path)) unavailable(path, "has the name of a file of the ledger");
+[[noreturn]] void cannot(const std::string& path, const char* doing, int error) {
+  const std::string helps = what_helps(path, error);
+  if (helps.empty()) unavailable(path, system_message(doing, error));
+  throw ReplicaUnavailable("replica " + path + " " + system_message(doing, error) + "; nothing was recorded" +
+                           helps);
 }
 
 }  // namespace
+
+void require_not_of_ledger(const std::string& path, const LedgerFiles& files) {
+  if (names_one_of(files, path)) unavailable(path, "has the name of a file of the ledger");
+}
 
 ReplicaCalls& replica_calls() noexcept {
   static ReplicaCalls calls{::pwrite, ::fdatasync, ::ftruncate, kernel_reserve};
@@ -65,7 +86,7 @@ ReplicaFile ReplicaFile::open(const std::string& path, const LedgerFiles& files)
   // Before it is opened: to close a descriptor of a ledger's file would take SQLite's locks away.
   if (belongs_to_open_ledger(path)) unavailable(path, "is a file of a ledger");
   Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-  if (!file.valid()) unavailable(path, system_message("cannot be opened", errno));
+  if (!file.valid()) cannot(path, "cannot be opened", errno);
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) unavailable(path, system_message("cannot be examined", errno));
   if (const std::string why = objection(status, files); !why.empty()) unavailable(path, why);
@@ -75,7 +96,7 @@ ReplicaFile ReplicaFile::open(const std::string& path, const LedgerFiles& files)
 ReplicaFile ReplicaFile::create(const std::string& path, const LedgerFiles& files) {
   require_not_of_ledger(path, files);
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file.valid()) unavailable(path, system_message("cannot be made", errno));
+  if (!file.valid()) cannot(path, "cannot be made", errno);
   if (::fchmod(file.get(), 0600) != 0) unavailable(path, system_message("cannot be closed to others", errno));
   share_as_database(files, file, 0640);
   const auto slash = path.find_last_of('/');
@@ -94,7 +115,8 @@ bool ReplicaFile::named() const noexcept {
 }
 
 void ReplicaFile::fail(const char* doing, int error) const {
-  throw ReplicaUnavailable(system_message(std::string("replica ") + path_ + ": " + doing, error));
+  throw ReplicaUnavailable(system_message(std::string("replica ") + path_ + ": " + doing, error) +
+                           what_helps(path_, error));
 }
 
 off_t ReplicaFile::size() const {

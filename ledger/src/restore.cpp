@@ -13,6 +13,7 @@
 #include "epsilog/ledger/canonical_json.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
+#include "file_system.hpp"
 #include "from_replica.hpp"
 #include "ledger_copy.hpp"
 #include "new_ledger_file.hpp"
@@ -253,6 +254,7 @@ Restoration Ledger::restore(const std::string& path, const std::string& backup, 
   const auto source = std::make_shared<LedgerState>(backup, LedgerState::Access::read_only, options);
   make_directory_if_missing(path);
   const LedgerFiles files = locate(path);
+  require_no_network(files, options);
   require_nothing_there(files);
   ProcessLock lock(files);
   lock.take(deadline_after(options.wait), options.waiting);

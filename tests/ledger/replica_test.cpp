@@ -343,6 +343,31 @@ TEST_CASE("replica: a full disk is noticed before anything is charged", "[ledger
   CHECK(fault_of(fixture) == "");
 }
 
+TEST_CASE("replica: a full disk, quota or file is named, with what to do", "[ledger][replica]") {
+  using Call = FailingReplica::Call;
+  for (const int error : {ENOSPC, EDQUOT, EFBIG}) {
+    for (const Call call : {Call::write, Call::sync, Call::reserve}) {
+      CAPTURE(error, static_cast<int>(call));
+      const ReplicatedLedger fixture;
+      auto ledger = fixture.open();
+      std::string message;
+      {
+        const FailingReplica failing(call, error);
+        try {
+          release(ledger, kHundredth, Rational(1), "1");
+        } catch (const Error& failure) {
+          message = failure.what();
+        }
+        REQUIRE(FailingReplica::failed());
+      }
+      CHECK(message.find(fixture.replica) != std::string::npos);
+      CHECK(message.find("make room where " + fixture.replica + " lies") != std::string::npos);
+      CHECK(message.find("a policy that names another replica") != std::string::npos);
+      CHECK(refusal(ledger) == "");
+    }
+  }
+}
+
 TEST_CASE("replica: goes where the active policy says, with everything so far", "[ledger][replica]") {
   const ReplicatedLedger fixture;
   three_releases(fixture);

@@ -245,6 +245,10 @@ const char* end_memory_name(ledger::EndMemory memory) {
   return "none";
 }
 
+const char* file_system_name(bool over_fuse) {
+  return over_fuse ? "fuse" : "local";
+}
+
 std::string audit_json(const engine::AuditReport& report, const Examined& examined) {
   const bool named = examined.policy_version != 0;
   Json relocations = Json::array();
@@ -266,6 +270,7 @@ std::string audit_json(const engine::AuditReport& report, const Examined& examin
                {"faults", audit_faults(report.faults)},
                {"notes", audit_faults(report.notes)},
                {"end_memory", end_memory_name(report.end_memory)},
+               {"file_system", file_system_name(report.over_fuse)},
                {"untold_replicas", report.untold_replicas},
                {"relocations", std::move(relocations)},
                {"events", events_json(examined.events)},

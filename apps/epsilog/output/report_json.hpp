@@ -65,6 +65,7 @@ struct Examined {
 };
 /// "none", "unreadable", "remembered".
 [[nodiscard]] const char* end_memory_name(ledger::EndMemory memory);
+[[nodiscard]] const char* file_system_name(bool over_fuse);
 [[nodiscard]] std::string audit_json(const engine::AuditReport& report, const Examined& examined);
 /// One line each; the summary comes last.
 [[nodiscard]] std::string replayed_json(const engine::ReplayedDecision& decision);

@@ -205,6 +205,13 @@ std::string untold_text(const std::vector<std::string>& untold) {
   return text;
 }
 
+/// Says that the files may be on another machine; "" of a local file system.
+std::string file_system_text(bool over_fuse) {
+  if (!over_fuse) return "";
+  return "\nnote: a program serves the ledger's folder (FUSE), and may keep the files on another machine: if two "
+         "machines can reach it, neither sees the other's charges\n";
+}
+
 /// Says that nothing shows whether lines are missing at the end; "" where L.lock remembers it.
 std::string end_memory_text(ledger::EndMemory memory) {
   switch (memory) {
@@ -235,7 +242,7 @@ std::string audit_text(const engine::AuditReport& report, const Examined& examin
                        examined_text(examined) + unchecked_text(report.storage) +
                        relocations_text(report.relocations, style) + events_text(examined.events, style) +
                        known_by_text(report) + end_memory_text(report.end_memory) +
-                       untold_text(report.untold_replicas);
+                       file_system_text(report.over_fuse) + untold_text(report.untold_replicas);
     if (report.notes.empty()) return text;
     Table table({{"record"}, {"code"}, {"note"}});
     for (const engine::AuditFault& note : report.notes) table.add({note.record, note.code, note.message});

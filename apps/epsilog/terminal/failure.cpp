@@ -12,6 +12,7 @@
 #include "epsilog/ledger/files_replaced.hpp"
 #include "epsilog/ledger/lines_missing.hpp"
 #include "epsilog/ledger/needs_feature.hpp"
+#include "epsilog/ledger/network_file_system.hpp"
 #include "epsilog/ledger/replica.hpp"
 #include "epsilog/ledger/seal.hpp"
 #include "out_of_memory.hpp"
@@ -38,6 +39,7 @@ std::pair<ExitCode, const char*> classify(const std::exception& error) {
   if (is<InputError>(error)) return {ExitCode::try_again, "input"};
   if (is<ledger::NeedsFeature>(error)) return {ExitCode::invalid, "needs_feature"};
   if (is<ledger::LedgerSealed>(error)) return {ExitCode::invalid, "ledger_sealed"};
+  if (is<ledger::NetworkFileSystem>(error)) return {ExitCode::invalid, "network_file_system"};
   if (is<LedgerUnusable>(error)) return {ExitCode::invalid, "ledger_unusable"};
   if (is<ledger::ReplicaUnavailable>(error)) return {ExitCode::try_again, "replica_unavailable"};
   if (is<ledger::ReplicaBehind>(error)) return {ExitCode::try_again, "replica_behind"};

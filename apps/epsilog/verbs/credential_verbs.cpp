@@ -101,7 +101,8 @@ ExitCode credentials_revoke(const CredentialArguments& arguments, Console& conso
 }
 
 ExitCode credentials_list(const CredentialArguments& arguments, Console& console) {
-  const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path(arguments));
+  const ledger::Ledger ledger = ledger::Ledger::open_read_only(
+      ledger_path(arguments), engine_options(arguments, console).ledger_options());
   ledger::Snapshot view = ledger.snapshot();
   const engine::CredentialBook book = engine::CredentialBook::of(view);
   const std::string now = view.now();

@@ -24,12 +24,14 @@ std::string ledger_path(const LedgerArguments& arguments) {
   throw UsageError("no ledger named: give --ledger FILE or set EPSILOG_LEDGER");
 }
 
+void warn_of_ledger(const std::string& message) {
+  std::fprintf(stderr, "epsilog: warning: %s\n", printable(message).c_str());
+}
+
 engine::EngineOptions engine_options(const LedgerArguments& arguments, const Console& console) {
   engine::EngineOptions options;
   options.before_commit = hold_back_signals;
-  options.warn = [](const std::string& message) {
-    std::fprintf(stderr, "epsilog: warning: %s\n", printable(message).c_str());
-  };
+  options.warn = warn_of_ledger;
   if (!console.quiet()) {
     options.waiting = [](const std::string& message) {
       std::fprintf(stderr, "epsilog: %s\n", printable(message).c_str());

@@ -30,6 +30,8 @@ template <class Arguments>
 /// The path of --ledger, else of EPSILOG_LEDGER.
 /// Throws  UsageError when neither names one.
 [[nodiscard]] std::string ledger_path(const LedgerArguments& arguments);
+/// Prints a warning of the ledger on standard error.
+void warn_of_ledger(const std::string& message);
 
 /// With signals held back from each COMMIT on, and warnings on standard error.
 /// Throws  UsageError unless --wait is a number of seconds from 0 to 86400.

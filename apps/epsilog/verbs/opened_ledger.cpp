@@ -79,7 +79,9 @@ engine::Engine open_for_reading(const std::string& ledger, Console& console, eng
 
 engine::Engine open_for_reading(const std::string& ledger, Console& console,
                                 const engine::EngineOptions& options) {
-  engine::Engine engine = engine::Engine::open(ledger, options);
+  engine::EngineOptions heard = options;
+  if (!heard.warn) heard.warn = warn_of_ledger;
+  engine::Engine engine = engine::Engine::open(ledger, heard);
   warn(engine.poisoned(), console);
   warn_if_calendar_held(engine, console);
   return engine;

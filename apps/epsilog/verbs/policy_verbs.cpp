@@ -29,7 +29,8 @@ ExitCode init(const PolicyArguments& arguments, Console& console) {
   const std::string by = principal_argument(arguments);
   const std::string policy = policy_path(arguments);
   hold_back_signals();  // it waits for nobody
-  const engine::InitReport report = engine::Engine::init(policy, ledger, by, arguments.forget_ledger.value_or(""));
+  const engine::InitReport report = engine::Engine::init(
+      policy, ledger, by, arguments.forget_ledger.value_or(""), engine_options(arguments, console));
   console.made("the ledger " + report.ledger + " was made, with id " + report.ledger_id);
   if (console.json()) {
     console.write(init_json(report));

@@ -26,6 +26,7 @@ Response readiness(Call& call) {
   if (call.caller.curator_socket) {
     const engine::LedgerCondition condition = call.engine().condition();
     ready["end_memory"] = command::end_memory_name(condition.end_memory);
+    ready["file_system"] = command::file_system_name(condition.over_fuse);
     ready["untold_replicas"] = condition.untold_replicas;
   }
   return json(200, ready);

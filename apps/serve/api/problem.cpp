@@ -50,6 +50,8 @@ const std::map<std::string_view, Meaning>& meanings() {
       {"needs_feature", {503, ""}},
       {"ledger_sealed",
        {503, "the ledger is sealed: nothing is recorded in it any more, and it may go on elsewhere"}},
+      {"network_file_system",
+       {503, "the ledger lies on a network file system; its curator has to move it to a local disk"}},
       {"not_verified", {503, "the ledger is not what was signed; its curator has to look at it"}},
       {"key_unusable", {503, "the ledger's key is not to be used"}},
       {"key_io", {503, "the ledger's key cannot be read or written now"}},

@@ -392,3 +392,34 @@ TEST_CASE("a ledger of a development version is not served", "[daemon]") {
     CHECK_THAT(text, says("written by a development version of Epsilog; not readable"));
   }
 }
+
+TEST_CASE("a ledger on a network file system is not served, and one over FUSE with a warning",
+          "[daemon][network]") {
+  if (std::system("strace -qq -o /dev/null -e inject=statfs:poke_exit=@arg2=69690000 true 2>/dev/null") !=
+      0) {
+    WARN("strace is not here, or cannot change what a call answers: not tested");
+    return;
+  }
+  const DaemonProcess daemon;
+  const auto run = [&](const std::string& type, const std::string& check) {
+    const std::string ledger = daemon.ledger();
+    const std::string folder = ledger.substr(0, ledger.rfind('/'));
+    const std::string command = "strace -f -qq -o /dev/null -e trace=statfs -P " + folder +
+                                " -e inject=statfs:poke_exit=@arg2=" + type + " " +
+                                std::string(EPSILOG_SERVE) + " --config " + daemon.folder.path("serve.yaml") +
+                                check + " >" + daemon.folder.path("out") + " 2>" + daemon.folder.path("said");
+    return WEXITSTATUS(std::system(command.c_str()));
+  };
+  const auto said = [&] {
+    std::ifstream file(daemon.folder.path("said"));
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+  for (const char* check : {"", " --check"}) {
+    CAPTURE(check);
+    CHECK(run("69690000", check) == 3);
+    CHECK_THAT(said(), says("network file system (NFS)"));
+    CHECK_THAT(said(), says("local disk"));
+  }
+  CHECK(run("46557365", " --check") == 0);
+  CHECK_THAT(said(), says("FUSE"));
+}

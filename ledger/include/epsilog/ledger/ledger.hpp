@@ -173,7 +173,7 @@ class Ledger final {
   /// is ever overwritten. The policy becomes version 1. Returns the ledger_id, 32 hexadecimal digits.
   /// `forget_ledger`: the id of the ledger that lay there, if L.lock remembers one and its loss is accepted.
   /// Throws  LedgerUnusable (something is there; L.lock remembers another ledger), InvalidParameter (accounts
-  ///         or policy make no sense), LedgerBusy, LedgerIo.
+  ///         or policy make no sense), LedgerBusy, LedgerIo, NetworkFileSystem.
   static std::string create(const std::string& path, const PolicyVersion& policy,
                             const std::vector<AccountState>& accounts, const Options& options = {},
                             const std::string& forget_ledger = "");
@@ -221,7 +221,8 @@ class Ledger final {
   /// For reading and writing; thread-safe (transactions of one process take turns).
   /// Throws  LedgerUnusable (no ledger, not one, of a development version or a newer program, a link, a
   /// rollback journal beside
-  ///         it), LedgerCorrupt (truncated, malformed), LedgerBusy, LedgerIo (a setting does not hold).
+  ///         it), LedgerCorrupt (truncated, malformed), LedgerBusy, LedgerIo (a setting does not hold),
+  ///         NetworkFileSystem.
   ///         Opening a poisoned ledger succeeds; begin() refuses.
   [[nodiscard]] static Ledger open(const std::string& path, const Options& options);
   /// Only snapshot() works. Also for directories one cannot write to.
@@ -270,6 +271,9 @@ class Ledger final {
   [[nodiscard]] const std::string& ledger_id() const;
   /// Returns what L.lock says now of how long the ledger was. Throws  LedgerBusy if it cannot be read now.
   [[nodiscard]] EndMemory end_memory() const;
+  /// Returns whether a program serves the ledger's folder (FUSE), so that the files may lie on another machine,
+  /// whose users would not see the charges of this one. Throws  LedgerBusy, LedgerUnusable: it cannot be told.
+  [[nodiscard]] bool lies_over_fuse() const;
   /// Why nobody may write, if so; readers should warn.
   [[nodiscard]] std::optional<std::string> poisoned() const;
 

@@ -53,6 +53,9 @@ struct AuditReport {
   /// The files of replicas that the policy names no more and that do not say so yet: a restore would believe
   /// them.
   std::vector<std::string> untold_replicas = {};
+  /// Whether a program serves the ledger's folder (FUSE): the files may lie on another machine, whose users would
+  /// not see the charges of this one.
+  bool over_fuse = false;
   std::vector<ledger::Relocation> relocations;  ///< by seq
   /// How many approvals no credential of the ledger vouches for: `claimed` ones of those that came at the first
   /// credential or after it, and of those before it ones that name a credential. Of these the first, at most

@@ -39,6 +39,7 @@ struct EngineState;          // internal to the engine
 struct LedgerCondition {
   ledger::EndMemory end_memory = ledger::EndMemory::none;  ///< what L.lock says of the ledger's length
   std::vector<std::string> untold_replicas = {};           ///< as ledger::Snapshot::untold_replicas()
+  bool over_fuse = false;                                  ///< as ledger::Ledger::lies_over_fuse()
 };
 
 struct InitReport {
@@ -125,9 +126,10 @@ class Engine final {
   [[nodiscard]] static Engine open(const std::string& ledger_path, const EngineOptions& options = {});
   /// Throws  PolicyError; LedgerUnusable if something is at that path already; SourceError if a path
   ///         is relative and the working directory gone; InvalidParameter for `by`; writing.
-  /// `forget_ledger`: as of ledger::Ledger::create().
+  /// `forget_ledger`: as of ledger::Ledger::create(). Of the options: how long to wait, and who is warned.
   static InitReport init(const std::string& policy_path, const std::string& ledger_path,
-                         const std::string& by, const std::string& forget_ledger = "");
+                         const std::string& by, const std::string& forget_ledger = "",
+                         const EngineOptions& options = {});
 
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
