@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <optional>
 #include <set>
 #include <utility>
@@ -8,9 +6,9 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
+#include "first_replica.hpp"
 #include "new_ledger_file.hpp"
 #include "new_tables.hpp"
-#include "replication.hpp"
 #include "transaction_state.hpp"
 
 namespace epsilog::ledger {
@@ -70,22 +68,18 @@ std::string Ledger::create(const std::string& path, const PolicyVersion& policy,
   require_sound_policy(policy);
   require_distinct(accounts);
   const std::string ledger_id = random_hex_128();
-  bool made = false;
   const std::optional<Replica> replica = options.replica ? options.replica(policy) : std::optional<Replica>();
-  try {
-    // The replica first: a ledger is not there before what it needs is.
-    make_ledger_file(path, options, [&](Connection& db, const EndReading& remembered) {
-      require_forgotten(locate(path), remembered, forget_ledger);
-      Meta meta = fill(db, ledger_id, policy, accounts, first_observation(options.clock()));
-      if (replica) meta.replica_size = meta.log_size;
-      insert_meta(db, meta);
-      if (replica) make_replica(*replica, locate(path), db, meta.log_size);
-      made = replica.has_value();
-    });
-  } catch (...) {
-    if (made) ::unlink(replica->path.c_str());
-    throw;
-  }
+  std::optional<FirstReplica> first;
+  make_ledger_file(path, options, [&](Connection& db, const NewPlace& place) {
+    require_forgotten(place.files, place.remembered, forget_ledger);
+    Meta meta = fill(db, ledger_id, policy, accounts, first_observation(options.clock()));
+    if (replica) meta.replica_size = meta.log_size;
+    insert_meta(db, meta);
+    if (!replica) return;
+    first.emplace(*replica, place, ledger_id);
+    first->make(db, meta.log_size);
+  });
+  if (first) first->keep();
   return ledger_id;
 }
 

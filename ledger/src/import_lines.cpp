@@ -267,9 +267,9 @@ std::int64_t Ledger::import_lines(const std::string& path,
                                   const std::function<std::optional<std::string>()>& next_line,
                                   const Options& options) {
   std::int64_t lines = 0;
-  make_ledger_file(path, options, [&](Connection& db, const EndReading& remembered) {
+  make_ledger_file(path, options, [&](Connection& db, const NewPlace& place) {
     lines = import_all(db, next_line, {});
-    if (!options.accept_missing_lines) require_remembered_lines(db, remembered, locate(path));
+    if (!options.accept_missing_lines) require_remembered_lines(db, place.remembered, place.files);
   });
   return lines;
 }

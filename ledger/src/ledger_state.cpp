@@ -14,6 +14,7 @@
 #include "file_system.hpp"
 #include "file_verdict.hpp"
 #include "known_features.hpp"
+#include "left_log.hpp"
 #include "lock_holder.hpp"
 #include "poison.hpp"
 #include "queries.hpp"
@@ -76,6 +77,9 @@ LedgerState::LedgerState(const std::string& path, Access access, const Options& 
 LedgerState::~LedgerState() {
   if (own_process()) {
     leave_main_file_complete();
+    writer_.reset();
+    idle_readers_.clear();
+    tidy_copy(files_);
     return;
   }
   // In a forked child even closing would touch the parent's locks: the connections are abandoned.

@@ -14,6 +14,8 @@
 #include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "file_system.hpp"
+#include "left_log.hpp"
+#include "replica_mark.hpp"
 #include "turnstile.hpp"
 
 namespace epsilog::ledger {
@@ -38,6 +40,7 @@ NewLedgerFile::~NewLedgerFile() {
 
 void NewLedgerFile::give_name(const LedgerFiles& final_files) const {
   require_nothing_there(final_files);
+  remove_left_log(final_files);
   if (::renameat2(AT_FDCWD, files_.database.c_str(), AT_FDCWD, final_files.database.c_str(),
                   RENAME_NOREPLACE) != 0) {
     const int error = errno;
@@ -60,11 +63,13 @@ void make_directory_if_missing(const std::string& path) {
   throw_refused("cannot create the directory " + directory, errno);
 }
 
-// A WAL left by a removed ledger would be replayed into the new one.
+// A WAL left by a removed ledger would be replayed into the new one, unless it is empty.
 void require_nothing_there(const LedgerFiles& files) {
+  const bool log_counts = exists(files.database) || !log_holds_nothing(files);
   for (const std::string& name :
        {files.database, files.wal(), files.shm(), files.database + "-journal", files.poisoned()}) {
-    if (exists(name)) {
+    const bool of_log = name == files.wal() || name == files.shm();
+    if ((log_counts || !of_log) && exists(name)) {
       refuse_development_ledger(files);
       throw LedgerUnusable("there is something at " + name +
                            " already; a ledger is never overwritten. Choose another "
@@ -86,7 +91,7 @@ void remember_new_ledger(const LedgerFiles& files, int lock_file, const Remember
 }
 
 bool make_ledger_file(const std::string& path, const Options& options,
-                      accounting::CallbackRef<void(Connection&, const EndReading&)> fill,
+                      accounting::CallbackRef<void(Connection&, const NewPlace&)> fill,
                       accounting::CallbackRef<bool(const std::string&)> accept) {
   make_directory_if_missing(path);
   const LedgerFiles files = locate(path);
@@ -94,13 +99,14 @@ bool make_ledger_file(const std::string& path, const Options& options,
   require_nothing_there(files);
   ProcessLock lock(files);
   lock.take(deadline_after(options.wait), options.waiting);
-  const EndReading remembered = read_remembered_end(lock.file());
+  const NewPlace place{
+      .files = files, .remembered = read_remembered_end(lock.file()), .lock_file = lock.file()};
   const NewLedgerFile temporary(files);
   std::optional<RememberedEnd> end;
   try {
     Connection db(temporary.files(), Connection::Role::creator);
     db.execute("BEGIN IMMEDIATE");
-    fill(db, remembered);
+    fill(db, place);
     end = end_of(db);
     db.execute("COMMIT");
     db.move_log_into_file(temporary.files());
@@ -110,6 +116,7 @@ bool make_ledger_file(const std::string& path, const Options& options,
   if (accept && !accept(temporary.files().database)) return false;
   temporary.give_name(files);
   remember_new_ledger(files, lock.file(), *end, options);
+  if (ledger_of_replica_mark(lock.file()) != end->ledger_id) write_replica_mark(lock.file(), {});
   return true;
 }
 

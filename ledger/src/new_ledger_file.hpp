@@ -29,22 +29,29 @@ class NewLedgerFile final {
   LedgerFiles files_;
 };
 
+/// Passes over a log and an index that hold nothing, which give_name() removes (files/left_log.hpp).
 /// Throws  LedgerUnusable if one of the names is taken that a ledger there would have or find, saying so if
 ///         it is one of a development version.
 void require_nothing_there(const LedgerFiles& files);
 /// Of mode 0750, if only that is missing. Throws  LedgerUnusable, LedgerBusy.
 void make_directory_if_missing(const std::string& path);
 
+/// Where a new ledger gets its name, while this process has the writer lock of that place.
+struct NewPlace {
+  LedgerFiles files;
+  EndReading remembered;  ///< what L.lock says of the ledger that lay there
+  int lock_file = -1;     ///< L.lock
+};
+
 /// Makes a file of mode 0600, its directory (0750) too if only that is missing, of what `fill` writes into an
 /// empty one in one transaction. Nothing is ever overwritten; whatever `fill` throws, nothing is left but lock
-/// files. `fill` is given what L.lock remembers of the ledger that lay there, and L.lock remembers the new one
-/// once it has its name.
+/// files. L.lock remembers the new one once it has its name.
 /// `accept`, if there is one, is given the path of what was made and says whether it gets its name: false is
 /// returned otherwise, and nothing is left.
 /// Throws  LedgerUnusable (something is there), LedgerBusy (also if the writer lock is not to be had within
 ///         `options.wait`), LedgerIo, NetworkFileSystem, and what `fill` throws, its StorageFailure translated.
 bool make_ledger_file(const std::string& path, const Options& options,
-                      accounting::CallbackRef<void(Connection&, const EndReading&)> fill,
+                      accounting::CallbackRef<void(Connection&, const NewPlace&)> fill,
                       accounting::CallbackRef<bool(const std::string&)> accept = {});
 
 /// Writes the end of a ledger that just got its name into L.lock, and warns if that fails: the next writer does

@@ -61,9 +61,9 @@ ReplicaRecovery rebuild_lost(const std::string& path, ReplicaFile& file, const s
   tell_what_is_dropped(recovery, held, file);
   make_ledger_file(
       path, options,
-      [&](Connection& db, const EndReading& remembered) {
+      [&](Connection& db, const NewPlace& place) {
         const AcceptedRollback accepted =
-            accepted_of(remembered, {.replica = &file, .held = &held}, locate(path), steps.accept_rollback);
+            accepted_of(place.remembered, {.replica = &file, .held = &held}, place.files, steps.accept_rollback);
         rebuild(db, file, held, nullptr,
                 {.recovery = event_of(steps, "rebuilt", held.end.size, held.dropped, accepted)},
                 options.clock());

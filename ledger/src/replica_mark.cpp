@@ -65,6 +65,12 @@ ReplicaMark read_replica_mark(const LedgerFiles& files, const std::string& ledge
   return read_replica_mark(file.get(), ledger_id);
 }
 
+std::string ledger_of_replica_mark(int lock_file) {
+  std::string bytes(kCommitMarkBytes, '\0');
+  const ssize_t count = ::pread(lock_file, bytes.data(), bytes.size(), kMarkPlace);
+  return count < static_cast<ssize_t>(kCommitMarkBytes) ? "" : parse_replica_mark(bytes).ledger_id;
+}
+
 void write_replica_mark(int lock_file, const ReplicaMark& mark) noexcept {
   try {
     const std::string bytes = replica_mark_bytes(mark);

@@ -33,6 +33,10 @@ struct ReplicaMark {
 /// The same for who has not the turn; takes no lock.
 [[nodiscard]] ReplicaMark read_replica_mark(const LedgerFiles& files, const std::string& ledger_id);
 
+/// Returns the id of the ledger that the mark is of, in whatever boot it was written; "" if there is no mark.
+/// Requires  the writer lock, of which `lock_file` is the file.
+[[nodiscard]] std::string ledger_of_replica_mark(int lock_file);
+
 /// If it cannot be written, readers show less than they could.
 /// Requires  the turn is held, of which `lock_file` is the lock.
 void write_replica_mark(int lock_file, const ReplicaMark& mark) noexcept;

@@ -45,8 +45,6 @@ struct Copied : ReplicatedLedger {
   }
   void require_copy(const ledger::Backup& made) const {
     CHECK(made.faults.empty());
-    fs::remove(file + "-shm");  // of who read it
-    fs::remove(file + "-wal");
     REQUIRE(files_elsewhere() == std::vector<std::string>{"copy"});
     struct stat status {};
     REQUIRE(::lstat(file.c_str(), &status) == 0);

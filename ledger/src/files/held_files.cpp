@@ -152,6 +152,13 @@ int try_while_held_by_other(Attempt attempt) {
 
 }  // namespace
 
+void use_unless_held(const LedgerFiles& files, accounting::CallbackRef<void()> use) {
+  HeldLedgers& all = held_ledgers();
+  const std::lock_guard guard(all.mutex);
+  const std::optional<FileIdentity> named = identity_of_name(files.database);
+  if (named && !all.known.contains(key_of(*named))) use();
+}
+
 HeldFileCalls& held_file_calls() noexcept {
   static HeldFileCalls calls{lock_open_file_description};
   return calls;

@@ -20,6 +20,7 @@
 
 #include <optional>
 
+#include "epsilog/accounting/callback.hpp"
 #include "ledger_files.hpp"
 
 namespace epsilog::ledger {
@@ -75,6 +76,10 @@ class HeldFiles final {
   std::optional<FileIdentity> log_;
   std::optional<FileIdentity> index_;
 };
+
+/// Calls `use`, unless this process holds the file. Nothing of this process begins or ends a hold meanwhile,
+/// so that nothing closes a descriptor of the file that `use` has open.
+void use_unless_held(const LedgerFiles& files, accounting::CallbackRef<void()> use);
 
 /// The system call that takes or gives up such a lock, and whether names are compared. Tests change them.
 struct HeldFileCalls {
