@@ -1,6 +1,8 @@
 #include "found_decisions.hpp"
 
+#include <array>
 #include <cstdint>
+#include <set>
 
 #include "data_token.hpp"
 #include "decision_id.hpp"
@@ -23,11 +25,10 @@ constexpr const char* kLastSeq = "SELECT max(seq) FROM decision";
 constexpr const char* kSeqsOfChildren =
     "SELECT seq FROM decision INDEXED BY decision_by_parent WHERE parent = ?1 AND parent > 0 ORDER BY seq";
 /// By the three indices that each have a part of them.
-constexpr const char* kSeqsOfChildrenAgain =
-    "SELECT seq FROM decision INDEXED BY decision_resolves WHERE parent = ?1 AND " EPSILOG_RESOLVES
-    " UNION SELECT seq FROM decision INDEXED BY decision_votes_once WHERE parent = ?1 AND outcome IN (5, 6)"
-    " UNION SELECT seq FROM decision INDEXED BY decision_issues_one_token WHERE parent = ?1 AND outcome = 7"
-    " ORDER BY seq";
+constexpr std::array kSeqsOfChildrenAgain = {
+    "SELECT seq FROM decision INDEXED BY decision_resolves WHERE parent = ?1 AND " EPSILOG_RESOLVES,
+    "SELECT seq FROM decision INDEXED BY decision_votes_once WHERE parent = ?1 AND outcome IN (5, 6)",
+    "SELECT seq FROM decision INDEXED BY decision_issues_one_token WHERE parent = ?1 AND outcome = 7"};
 constexpr const char* kTokens =
     "SELECT seq, token_sha256 FROM decision INDEXED BY decision_issues_one_token WHERE outcome = 7";
 constexpr const char* kTokensAgain =
@@ -92,6 +93,15 @@ std::vector<std::int64_t> children_of(Connection& connection, const char* sql, s
   std::vector<std::int64_t> seqs;
   while (rows.step()) seqs.push_back(rows.integer(0));
   return seqs;
+}
+
+/// Ascending, each once.
+std::vector<std::int64_t> children_again(Connection& connection, std::int64_t parent) {
+  std::set<std::int64_t> seqs;
+  for (const char* sql : kSeqsOfChildrenAgain) {
+    for (const std::int64_t seq : children_of(connection, sql, parent)) seqs.insert(seq);
+  }
+  return {seqs.begin(), seqs.end()};
 }
 
 std::optional<std::int64_t> seq_by_token(Connection& connection, const char* sql, const std::string& hash) {
@@ -162,7 +172,7 @@ std::vector<StoredDecision> read_children(Connection& connection, const std::str
   const auto parent = sure_seq_by_id(connection, id);
   if (!parent) return {};
   const std::vector<std::int64_t> seqs = children_of(connection, kSeqsOfChildren, *parent);
-  if (seqs != children_of(connection, kSeqsOfChildrenAgain, *parent)) {
+  if (seqs != children_again(connection, *parent)) {
     throw LedgerCorrupt("decision " + std::to_string(*parent) +
                         ": two indices differ in what is about it; the file is damaged");
   }

@@ -30,6 +30,8 @@ class FileFaults final {
   FileFaults& operator=(const FileFaults&) = delete;
   ~FileFaults();
 
+  /// From now on this is the ledger.
+  void watch(std::string ledger) { ledger_ = std::move(ledger); }
   /// Counts anew.
   void count();
   [[nodiscard]] const std::map<FaultyCall, int>& counted() const noexcept { return counts_; }
@@ -44,7 +46,7 @@ class FileFaults final {
   void opened(int descriptor, const std::string& path) { paths_[descriptor] = path; }
 
  private:
-  const std::string ledger_;
+  std::string ledger_;
   std::map<int, std::string> paths_;
   std::map<FaultyCall, int> counts_;
   FaultyCall failing_;
