@@ -2,6 +2,8 @@
 // recovered.
 #include "remembered_end.hpp"
 
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -10,6 +12,7 @@
 #include "commit_mark.hpp"
 #include "epsilog/ledger/lines_missing.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "ledger/support/failing_lock_write.hpp"
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"
 #include "support/catch.hpp"
@@ -439,4 +442,79 @@ TEST_CASE("remembered end: a lock file that cannot be read now refuses nothing f
   fs::remove(killed.path + ".lock");
   fs::rename(killed.path + ".away", killed.path + ".lock");
   CHECK(killed.look().find_key("ada", "1"));
+}
+
+namespace {
+
+/// A call that ends with a write of the mark, and what it recorded.
+struct Marked {
+  const char* name;
+  bool warns;  ///< the caller hands in who is warned, and something was recorded
+  std::function<void(const Killed&, const ledger::Options&)> go;
+};
+
+std::vector<Marked> marked() {
+  using ledger::Ledger;
+  return {{"a release", true,
+           [](const Killed& l, const ledger::Options& options) {
+             auto ledger = Ledger::open(l.path, options);
+             CHECK(release(ledger, kHundredth, 5, "5").values == std::vector<Rational>{5});
+           }},
+          {"two releases in a row", true,
+           [](const Killed& l, const ledger::Options& options) {
+             auto ledger = Ledger::open(l.path, options);
+             CHECK(release(ledger, kHundredth, 5, "5").values == std::vector<Rational>{5});
+             CHECK(release(ledger, kHundredth, 6, "6").values == std::vector<Rational>{6});
+           }},
+          {"a recovery from the replica", true,
+           [](const Killed& l, const ledger::Options& options) {
+             copy_ledger(l.path + "-older", l.path);
+             (void)Ledger::recover_from(l.path, l.replica, {.by = "cleo", .why = "lost"}, options);
+           }},
+          {"a ledger that is made again from the replica", true,
+           [](const Killed& l, const ledger::Options& options) {
+             lose(l.path);
+             (void)Ledger::recover_from(l.path, l.replica, {.by = "cleo", .why = "lost"}, options);
+           }},
+          {"a restoration", true, [](const Killed& l, const ledger::Options& options) {
+             (void)Ledger::backup(l.path, l.path + "-backup", {}, options);
+             lose(l.path);
+             (void)Ledger::restore(l.path, l.path + "-backup", {.by = "cleo", .why = "lost"}, options);
+           }}};
+}
+
+}  // namespace
+
+TEST_CASE("remembered end: a mark that cannot be written after COMMIT withholds nothing and poisons nothing",
+          "[ledger][rollback][fault]") {
+  for (const int error : {EIO, ENOSPC, EDQUOT, EROFS}) {
+    for (const Marked& call : marked()) {
+      CAPTURE(error, call.name);
+      const Killed killed("replica");
+      copy_ledger(killed.path, killed.path + "-older");
+      {
+        auto ledger = killed.open();
+        release(ledger, kHundredth, 9, "9");
+      }
+      std::vector<std::string> warnings;
+      auto options = replicating(killed.directory.path());
+      options.warn = [&](const std::string& text) { warnings.push_back(text); };
+      {
+        const FailingLockWrite failing(error);
+        CHECK_NOTHROW(call.go(killed, options));
+        CHECK(FailingLockWrite::failures() > 0);
+      }
+      const auto of_mark = std::count_if(warnings.begin(), warnings.end(), [](const std::string& text) {
+        return text.find("cannot write to ") != std::string::npos && text.find(".lock") != std::string::npos;
+      });
+      CHECK((of_mark > 0) == call.warns);
+      CHECK_FALSE(fs::exists(killed.path + ".poisoned"));
+      CHECK_FALSE(agrees(killed.path));
+      // The next turn writes it.
+      { const auto turn = killed.open().begin(); }
+      CHECK(agrees(killed.path));
+      CHECK(killed.look().find_key("ada", "9"));
+      CHECK(replica_fault(killed.replica, killed.look()) == "");
+    }
+  }
 }
