@@ -51,4 +51,11 @@ bool AuditCalendar::held(std::int64_t after_decision) const {
   return held;
 }
 
+bool AuditCalendar::stands_still() const {
+  for (auto event = events_.rbegin(); event != events_.rend(); ++event) {
+    if (event->kind != "backwards") return event->kind == "forwards";
+  }
+  return false;
+}
+
 }  // namespace epsilog::engine

@@ -23,6 +23,9 @@ class AuditCalendar final {
   /// Whether the calendar stood still then.
   [[nodiscard]] bool held(std::int64_t after_decision) const;
 
+  /// Whether the calendar stands still after all events so far: a step forwards was not confirmed yet.
+  [[nodiscard]] bool stands_still() const;
+
   /// The same for a policy version. Throws  likewise.
   [[nodiscard]] std::string at(const ledger::PolicyVersion& version) const;
 

@@ -17,6 +17,15 @@ std::string policy_record(std::int64_t version) {
   return "policy " + std::to_string(version);
 }
 
+/// Whether the values of several quantiles descend within one cell. `cells` holds `quantiles` values for
+/// each.
+bool descends_within_a_cell(const std::vector<Rational>& cells, std::size_t quantiles) {
+  for (std::size_t i = 1; i < cells.size(); ++i) {
+    if (i % quantiles != 0 && cells[i] < cells[i - 1]) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void AuditFold::fault(const std::string& record, const char* code, std::string message) {
@@ -52,6 +61,10 @@ std::string AuditFold::policy_sha256(std::int64_t version) const {
 }
 
 void AuditFold::clock_event(const ledger::ClockEvent& event) {
+  if (event.kind == "confirmed" && !calendar_.stands_still()) {
+    fault("clock event " + std::to_string(event.seq), "clock_unfounded",
+          "confirms a clock that was not set forwards since the last confirmation");
+  }
   calendar_.clock_event(event);
 }
 
@@ -110,6 +123,10 @@ void AuditFold::check_values(const ledger::StoredDecision& stored, const Plan& p
         if (!mechanism.can_release(value)) {
           fault(stored.id, "value_impossible", "holds a value that its mechanism cannot release");
         }
+      }
+      const auto& selected = part->derivation.components[i].quantiles;
+      if (selected && descends_within_a_cell(drawn, selected->quantiles.size())) {
+        fault(stored.id, "value_impossible", "holds quantiles of one cell that descend");
       }
     }
   }

@@ -25,6 +25,11 @@ bool is_space(char32_t c) {
          c == 0x3000;
 }
 
+/// Cc of Unicode.
+bool is_control(char32_t c) {
+  return c < 0x20 || (c >= 0x7f && c <= 0x9f);
+}
+
 std::string key_material(const VerifierKey& key) {
   return static_cast<char>(key.type) + std::string(key.public_key.begin(), key.public_key.end());
 }
@@ -119,7 +124,7 @@ std::string VerifierKey::text() const {
 bool is_key_name(std::string_view name) {
   for (std::size_t at = 0; at < name.size();) {
     const CodePoint one = code_point_at(name, at);
-    if (one.bytes == 0 || is_space(one.value) || one.value == '+' || one.value < 0x20) return false;
+    if (one.bytes == 0 || is_space(one.value) || one.value == '+' || is_control(one.value)) return false;
     at += one.bytes;
   }
   return !name.empty();

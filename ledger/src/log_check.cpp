@@ -148,17 +148,45 @@ void LogCheck::follow(const Record& record) {
   const std::string& time = std::visit(TimeOf(), record);
   if (time < last_time_)
     fault(line_name(), "log_time", "is dated " + time + ", after a line of " + last_time_);
+  check_fresh_plan(record, time);
+  check_limit(record);
   last_time_ = std::max(last_time_, time);
   follow_seal(std::get_if<SealEvent>(&record));
-  if (const auto* const plan = std::get_if<PlanRecord>(&record)) unused_plans_.emplace(plan->number, time);
-  const auto* const decision = std::get_if<DecisionRecord>(&record);
-  const auto first = decision == nullptr ? unused_plans_.end() : unused_plans_.find(decision->plan);
-  if (first == unused_plans_.end()) return;
-  if (first->second != time) {
-    fault("plan " + std::to_string(first->first), "log_time",
-          "is dated " + first->second + ", and its first decision " + time);
+}
+
+/// What a policy version does to limits follows its location, with nothing but accounts in between.
+void LogCheck::check_limit(const Record& record) {
+  if (const auto* const place = std::get_if<PolicyPlace>(&record)) {
+    applied_policy_ = place->version;
+    return;
   }
-  unused_plans_.erase(first);
+  const auto* const change = std::get_if<LimitChange>(&record);
+  const auto* const removal = std::get_if<LimitRemoval>(&record);
+  if (change == nullptr && removal == nullptr) {
+    if (!std::holds_alternative<AccountOpened>(record)) applied_policy_ = 0;
+    return;
+  }
+  const std::int64_t version = change != nullptr ? change->policy_version : removal->policy_version;
+  if (version == applied_policy_) return;
+  fault(line_name(), "log_order",
+        "is a limit of policy version " + std::to_string(version) + ", and does not follow it");
+}
+
+/// A plan has its line when its first decision is made: in the same instant, and directly before it. Where
+/// that decision cannot be judged, its own fault says so, and the plan is blamed for nothing.
+void LogCheck::check_fresh_plan(const Record& record, const std::string& time) {
+  if (fresh_plan_ && row_.index == fresh_plan_->line + 1) {
+    const std::string name = "plan " + std::to_string(fresh_plan_->number);
+    const auto* const decision = std::get_if<DecisionRecord>(&record);
+    if (decision == nullptr || decision->plan != fresh_plan_->number) {
+      fault(name, "plan_unused", "is not what the line after it was decided by");
+    } else if (time != fresh_plan_->time) {
+      fault(name, "log_time", "is dated " + fresh_plan_->time + ", and its first decision " + time);
+    }
+  }
+  const auto* const plan = std::get_if<PlanRecord>(&record);
+  fresh_plan_.reset();
+  if (plan != nullptr) fresh_plan_ = FreshPlan{row_.index, plan->number, time};
 }
 
 /// After a seal only its end is right, which is right nowhere else.
@@ -218,8 +246,9 @@ void LogCheck::finish() {
     breathe_();
   }
   pause();
-  for (const auto& [plan, time] : unused_plans_) {
-    fault("plan " + std::to_string(plan), "plan_unused", "is what no decision after it was made by");
+  if (fresh_plan_ && expected_ == fresh_plan_->line + 1) {
+    fault("plan " + std::to_string(fresh_plan_->number), "plan_unused",
+          "is the last line: nothing was decided by it");
   }
   check_counts();
 }

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -52,6 +51,8 @@ class LogCheck final {
   void check_other();
   void follow(const Record& record);
   void follow_seal(const SealEvent* seal);
+  void check_limit(const Record& record);
+  void check_fresh_plan(const Record& record, const std::string& time);
   void check_digest(const PlanRecord& plan);
   void check_node(unsigned level, std::uint64_t number, const Hash& hash);
   void check_counts();
@@ -74,9 +75,16 @@ class LogCheck final {
   std::int64_t expected_ = 0;
   std::array<std::int64_t, kKinds> last_row_{};
   std::array<std::int64_t, kKinds> count_{};
-  std::string last_time_ = {};                             // of the lines so far
-  bool sealed_ = false;                                    // by the line before
-  std::map<std::int64_t, std::string> unused_plans_ = {};  // of those, without a decision: their times
+  std::string last_time_ = {};  // of the lines so far
+  bool sealed_ = false;         // by the line before
+  /// The newest plan, whose decision is to stand in the line after it.
+  struct FreshPlan {
+    std::int64_t line = 0;
+    std::int64_t number = 0;
+    std::string time;
+  };
+  std::optional<FreshPlan> fresh_plan_{};
+  std::int64_t applied_policy_ = 0;  // whose accounts and limits follow now; 0: none
   Frontier tree_;
   std::int64_t nodes_ = 0;
 };

@@ -7,6 +7,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/base64.hpp"
 #include "epsilog/ledger/canonical_json.hpp"
+#include "epsilog/ledger/json_writer.hpp"
 #include "epsilog/ledger/replica.hpp"
 #include "known_features.hpp"
 #include "record_log.hpp"
@@ -215,7 +216,7 @@ std::optional<TreeHead> parse_trailer(std::string_view line) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), tree.size);
   const std::string_view root = line.substr(line.size() - kRootText);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  if (tree.size == 0 || digits.front() == '0' || tree.size > INT64_MAX) return std::nullopt;
+  if (tree.size == 0 || digits.front() == '0' || tree.size > kJsonCountMax) return std::nullopt;
   const auto bytes = base64_bytes(root);
   if (!bytes || bytes->size() != tree.root.size()) return std::nullopt;
   std::copy(bytes->begin(), bytes->end(), tree.root.begin());

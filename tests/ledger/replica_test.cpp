@@ -76,10 +76,14 @@ TEST_CASE("replica: a trailer has one text", "[ledger][replica]") {
                            "= 012 AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
                            "= 12 AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB=",
                            "= 12  AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+                           "= 9007199254740992 AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+                           "= 9223372036854775807 AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
                            "= 99999999999999999999 AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}) {
     CAPTURE(none);
     CHECK(!ledger::parse_trailer(none));
   }
+  // The largest count that a line can hold.
+  CHECK(ledger::parse_trailer("= 9007199254740991 AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="));
 }
 
 TEST_CASE("replica: what cannot be used is refused before anything is charged", "[ledger][replica]") {

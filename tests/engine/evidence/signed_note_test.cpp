@@ -107,6 +107,21 @@ TEST_CASE("signed note: each part is demanded, and the line named", "[evidence][
   CHECK_THAT(note_refused(std::string(kNoteBytesMax, 'a') + "\n\n" + line), says("is longer than"));
 }
 
+TEST_CASE("signed note: the name of a key has no control character, the second set of them included",
+          "[evidence][note][negative]") {
+  for (char32_t c = 1; c < 0x100; ++c) {
+    std::string name = "a";
+    if (c < 0x80) {
+      name += static_cast<char>(c);
+    } else {
+      name += {static_cast<char>(0xc0U | (c >> 6U)), static_cast<char>(0x80U | (c & 0x3fU))};
+    }
+    CAPTURE(static_cast<unsigned>(c));
+    const bool may = c > 0x20 && c != 0x7f && !(c >= 0x80 && c <= 0xa0) && c != '+';
+    CHECK(is_key_name(name + "b") == may);
+  }
+}
+
 TEST_CASE("signed note: what mail does to one is refused, and the cause named",
           "[evidence][note][negative]") {
   const std::string line = "— example.com/foo " + kSignature + "\n";
