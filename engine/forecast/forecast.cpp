@@ -15,6 +15,7 @@
 #include "expiry.hpp"
 #include "judgement.hpp"
 #include "loss_caps.hpp"
+#include "plan_intervals.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -136,6 +137,7 @@ Forecast Forecaster::of(const Standing& standing, std::span<const Rational> alph
       standing.request.rho ? standing.plan.charged.epsilon.rational() : standing.request.epsilon.rational();
   result.each = state_.described(standing.request, standing.plan, applied_->version.version,
                                  accuracies(standing.plan, alphas));
+  if (!alphas.empty()) result.each.planned.holds_from = PlanIntervals(standing.plan, alphas).sizes();
   if (assumed_)
     result.each.planned.assumed = {*assumed_, accuracies_of_count(standing.plan, *assumed_, alphas)};
   add_judgement(result.each, judgement, standing.debits);

@@ -27,8 +27,7 @@ std::shared_ptr<const Plan> PlanCache::known(std::int64_t policy_version, const 
 std::shared_ptr<const Plan> PlanCache::plan(const AppliedPolicy& applied, const Request& request,
                                             const std::string& canonical) {
   if (auto made_before = known(applied.version.version, canonical)) return made_before;
-  auto made =
-      std::make_shared<const Plan>(plan_of(applied.policy.dataset(request.dataset), request));
+  auto made = std::make_shared<const Plan>(plan_of(applied.policy.dataset(request.dataset), request));
   require_recordable(request, canonical);
   const std::lock_guard lock(mutex_);
   if (planned_ >= kPlansMax) {
@@ -86,6 +85,19 @@ std::shared_ptr<const PlanIntervals> PlanCache::inverted(const std::shared_ptr<c
   return made;
 }
 
+namespace {
+
+/// The part of each alpha that a row of a batch has. Nothing where one is too small to be computed with.
+std::optional<std::vector<Rational>> parts_of_rows(std::span<const Rational> alphas, std::size_t rows) {
+  std::vector<Rational> parts;
+  for (const Rational& alpha : alphas) parts.push_back(alpha / Rational(static_cast<unsigned long>(rows)));
+  const bool too_small =
+      std::any_of(parts.begin(), parts.end(), [](const Rational& part) { return part < Alphas::least(); });
+  return too_small ? std::nullopt : std::optional(std::move(parts));
+}
+
+}  // namespace
+
 std::vector<CellIntervals> PlanCache::intervals(const std::shared_ptr<const Plan>& plan,
                                                 std::span<const Rational> alphas,
                                                 const std::vector<std::vector<Rational>>& components,
@@ -93,13 +105,10 @@ std::vector<CellIntervals> PlanCache::intervals(const std::shared_ptr<const Plan
   if (alphas.empty() || values.empty()) return {};
   std::vector<CellIntervals> intervals = inverted(plan, alphas, 0)->of(components, values);
   if (rows == 0 || intervals.empty()) return intervals;
-  std::vector<Rational> parts;
-  for (const Rational& alpha : alphas) parts.push_back(alpha / Rational(static_cast<unsigned long>(rows)));
   for (CellIntervals& one : intervals) one.together.clear();
-  if (std::any_of(parts.begin(), parts.end(), [](const Rational& part) { return part < Alphas::least(); })) {
-    return intervals;
-  }
-  std::vector<CellIntervals> of_part = inverted(plan, parts, rows)->of(components, values);
+  const auto parts = parts_of_rows(alphas, rows);
+  if (!parts) return intervals;
+  std::vector<CellIntervals> of_part = inverted(plan, *parts, rows)->of(components, values);
   for (std::size_t i = 0; i < std::min(intervals.size(), of_part.size()); ++i) {
     const bool single = of_part[i].together.empty();
     intervals[i].together = std::move(single ? of_part[i].each : of_part[i].together);
@@ -113,9 +122,17 @@ std::vector<CellIntervals> PlanCache::intervals(const std::shared_ptr<const Plan
 }
 
 std::vector<PlannedSizes> PlanCache::sizes(const std::shared_ptr<const Plan>& plan,
-                                           std::span<const Rational> alphas) {
+                                           std::span<const Rational> alphas, std::size_t rows) {
   if (alphas.empty()) return {};
-  return inverted(plan, alphas, 0)->sizes();
+  std::vector<PlannedSizes> sizes = inverted(plan, alphas, 0)->sizes();
+  if (rows == 0) return sizes;
+  for (PlannedSizes& one : sizes) one.together_holds_from.reset();
+  const auto parts = parts_of_rows(alphas, rows);
+  if (!parts) return sizes;
+  const std::vector<PlannedSizes> of_part = inverted(plan, *parts, rows)->sizes();
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    sizes[i].together_holds_from = of_part[i].together_holds_from;
+  return sizes;
 }
 
 }  // namespace epsilog::engine

@@ -52,10 +52,11 @@ class PlanCache final {
                                                      std::span<const Rational> alphas,
                                                      const std::vector<std::vector<Rational>>& components,
                                                      std::span<const Rational> values, std::size_t rows = 0);
-  /// Likewise PlanIntervals::sizes(); none without alphas.
+  /// Likewise PlanIntervals::sizes(); none without alphas. Of a row of a batch of `rows` the sizes of all
+  /// together are those of the intervals that intervals() has together.
   /// Requires  no batch.
   [[nodiscard]] std::vector<PlannedSizes> sizes(const std::shared_ptr<const Plan>& plan,
-                                                std::span<const Rational> alphas);
+                                                std::span<const Rational> alphas, std::size_t rows = 0);
 
  private:
   struct Known {

@@ -64,6 +64,9 @@ Answer Engine::plan(const Request& request, const Alphas& alphas,
   Answer answer = state_->described(request, plan, applied->version.version, alphas);
   answer.planned.advice = plan_advice(dataset, request, *plan, alphas);
   if (request.rows.empty()) answer.planned.holds_from = state_->plans.sizes(plan, alphas);
+  for (std::size_t row = 0; row < plan->rows.size(); ++row) {
+    answer.rows[row].planned.holds_from = state_->plans.sizes(plan->rows[row], alphas, plan->rows.size());
+  }
   if (assumed_count) {
     if (!request.rows.empty()) throw InvalidParameter("assume_count: is not of a batch");
     answer.planned.assumed = assumed_accuracy(dataset, request.question, *plan, *assumed_count, alphas);

@@ -128,6 +128,52 @@ TEST_CASE(
   CHECK_FALSE(contains(ask(bench, {"plan", "count"}, "100").out, "narrower"));
 }
 
+TEST_CASE("ratio: a forecast and the rows of a planned batch say the size that the plan of one question says",
+          "[cli][ratio][intervals][forecast][batch]") {
+  const Workbench bench;
+  bench.init(replaced(policy(), "[private_variance, ratio]", "[count, ratio]"));
+  const json plan = json::parse(ask(bench, {"plan", "ratio:cost,age", "--json"}, "100").out);
+  const json forecast = json::parse(ask(bench, {"forecast", "ratio:cost,age", "--json"}, "100").out);
+  CHECK(forecast.at("holds_from") == plan.at("holds_from"));
+  const std::string narrow = "shown narrower than the whole range, it holds from a denominator of ";
+  CHECK(contains(ask(bench, {"forecast", "ratio:cost,age"}, "100").out, narrow));
+  CHECK_FALSE(contains(ask(bench, {"forecast", "count"}, "100").out, "narrower"));
+  const json counted = json::parse(
+      bench.with_ledger({"plan", "clinic", "ratio:cost,age", "--epsilon", "100", "--count", "3", "--json"})
+          .out);
+  CHECK(counted.at("forecast").at("holds_from") == plan.at("holds_from"));
+  CHECK(counted.at("for_count").at("holds_from").size() == 1);
+  // No epsilon fits so often: there is nothing to say a size of.
+  const Workbench poor;
+  poor.init(kClinicPolicy);
+  const Result none =
+      poor.with_ledger({"forecast", "clinic", "count", "--count", "1000000000000000", "--json"});
+  CHECK(none.exit == 4);
+  CHECK(json::parse(none.out).at("holds_from") == json::array());
+
+  bench.write("rows.csv", "statistic\n\"ratio:cost,age\"\ncount\n");
+  const Words batch = {"clinic", "--batch", "rows.csv", "--epsilon", "100"};
+  const auto asked = [&](Words words, const Words& more) {
+    words.insert(words.end(), batch.begin(), batch.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return bench.with_ledger(words).out;
+  };
+  const json rows = json::parse(asked({"plan"}, {"--together", "--json"})).at("rows");
+  const json& of_row = rows[0].at("holds_from")[0];
+  CHECK(of_row.at("interval") == plan.at("holds_from")[0].at("interval"));
+  // Of all rows together each has a part of alpha alone.
+  CHECK(std::stod(of_row.at("simultaneous").get<std::string>()) >
+        std::stod(of_row.at("interval").get<std::string>()));
+  CHECK(rows[1].at("holds_from")[0].at("interval") == "0");
+  const std::string text = asked({"plan"}, {"--together"});
+  CHECK(text.find(narrow) < text.find("row 2:"));
+  CHECK(text.find(narrow, text.find("row 2:")) == std::string::npos);
+  const json told = json::parse(asked({"release"}, {"--json"})).at("rows");
+  CHECK(told[0].at("interval")[0].at("holds_from") == of_row.at("interval"));
+  CHECK(told[0].at("simultaneous")[0].at("holds_from") == of_row.at("simultaneous"));
+  CHECK_FALSE(told[0].contains("holds_from"));
+}
+
 TEST_CASE("ratio: what is asked wrongly ends with 2 or 3, says why and records nothing", "[cli][ratio]") {
   const Workbench bench;
   bench.init(policy());

@@ -56,19 +56,6 @@ Json intervals_json(const engine::Answer& answer, const std::vector<engine::Cell
   return list.empty() ? Json(nullptr) : list;
 }
 
-/// Of a plan: from which size on intervals that are narrower than the whole range hold.
-Json planned_sizes_json(const engine::Answer& answer) {
-  Json list = Json::array();
-  for (const engine::PlannedSizes& one : answer.planned.holds_from) {
-    list.push_back(ObjectOf(3)
-                       .with("alpha", accounting::text(one.alpha))
-                       .with("interval", holds_from_json(one.each_holds_from, false))
-                       .with("simultaneous", holds_from_json(one.together_holds_from, false))
-                       .made());
-  }
-  return list;
-}
-
 /// By one column its key; by several null, and a list of theirs. null where a column is summed over.
 void add_keys(ObjectOf& object, const ledger::CellKeys& keys, std::size_t cell) {
   const std::vector<std::optional<std::string>> of_cell = keys.of(cell);
@@ -386,6 +373,7 @@ Json row_json(engine::Answer row, std::size_t number, const engine::Answer& batc
   }
   object.with("components", components_json(row, kind))
       .with("post_processing", accounting::name(row.planned.post_processing));
+  if (kind == AnswerKind::plan) object.with("holds_from", planned_sizes_json(row));
   return object.made();
 }
 
@@ -415,6 +403,18 @@ Json rank_accuracy_json(const engine::Answer& answer) {
                          .with("any_value_to", any_value_to(answer, i, one).get_str())
                          .made());
     }
+  }
+  return list;
+}
+
+Json planned_sizes_json(const engine::Answer& answer) {
+  Json list = Json::array();
+  for (const engine::PlannedSizes& one : answer.planned.holds_from) {
+    list.push_back(ObjectOf(3)
+                       .with("alpha", accounting::text(one.alpha))
+                       .with("interval", holds_from_json(one.each_holds_from, false))
+                       .with("simultaneous", holds_from_json(one.together_holds_from, false))
+                       .made());
   }
   return list;
 }

@@ -22,6 +22,10 @@ enum class AnswerKind { plan, release, show, history, pending, dummy };
 /// [{quantile, alpha, a, ties}] of an answer that asks_quantiles().
 [[nodiscard]] nlohmann::ordered_json rank_accuracy_json(const engine::Answer& answer);
 
+/// [{alpha, interval, simultaneous}] of a plan, a forecast or a row of one: from which size on intervals that
+/// are narrower than the whole range hold.
+[[nodiscard]] nlohmann::ordered_json planned_sizes_json(const engine::Answer& answer);
+
 /// {count, accuracy} of the count that was assumed.
 /// Requires  one was.
 [[nodiscard]] nlohmann::ordered_json assumed_json(const engine::Answer& answer);

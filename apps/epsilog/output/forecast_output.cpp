@@ -8,6 +8,7 @@
 #include "answer_json.hpp"
 #include "answer_text.hpp"
 #include "epsilog/engine/measure.hpp"
+#include "intervals_text.hpp"
 #include "json_parts.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
@@ -66,7 +67,8 @@ std::string found_text(const engine::Forecast& forecast, const Style& style) {
   const std::string fit = forecast.never ? "never fits" : releases_word(forecast.releases);
   std::string text = question_text(forecast.each) + ": ";
   text += (forecast.releases > 0 ? style.good(fit) : style.bad(fit)) + "\n";
-  text += cost_and_accuracy_text(forecast.each, style) + reasons_text(forecast);
+  text += cost_and_accuracy_text(forecast.each, style) + narrow_intervals_note(forecast.each, style) +
+          reasons_text(forecast);
   const std::string rooms = rooms_text(forecast, style);
   return text + (rooms.empty() ? "" : "\n" + rooms);
 }
@@ -123,6 +125,7 @@ void add_forecast(Json& object, const std::optional<engine::Forecast>& forecast)
   object["accuracy"] = forecast ? accuracies_json(forecast->each) : Json::array();
   if (forecast && asks_quantiles(forecast->each))
     object["rank_accuracy"] = rank_accuracy_json(forecast->each);
+  object["holds_from"] = forecast ? planned_sizes_json(forecast->each) : Json::array();
   if (forecast && forecast->each.planned.assumed) object["assumed"] = assumed_json(forecast->each);
   object["accounts"] = forecast ? rooms_json(*forecast) : Json::array();
 }

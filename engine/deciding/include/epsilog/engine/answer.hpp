@@ -56,8 +56,8 @@ struct Answer {
     /// [component][alpha], of each cell of that component; of quantiles [quantile][alpha], in ranks.
     std::vector<std::vector<Accuracy>> accuracy;
     std::optional<AssumedAccuracy> assumed = {};  ///< of plans and forecasts, where a count was assumed
-    std::vector<PlannedSizes> holds_from =
-        {};  ///< [alpha], of a plan of one question; of a release its intervals say it
+    /// [alpha], of plans and forecasts; of a batch of each row. Of a release its intervals say it.
+    std::vector<PlannedSizes> holds_from = {};
     /// How the answer follows from what is drawn.
     accounting::PostProcessing::Kind post_processing = accounting::PostProcessing::Kind::none;
     std::vector<std::string> notes;        ///< what every report says about these budgets
