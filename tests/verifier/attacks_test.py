@@ -20,9 +20,11 @@ sys.path[:0] = [str(SOURCE / "verifier"), str(SOURCE / "tests" / "verifier")]
 
 import epsilog_verify as verifier  # noqa: E402
 import histories  # noqa: E402
-from forging import find, rewritten  # noqa: E402
+from forging import balances_again, find, put_off, rewritten, text_of  # noqa: E402
 
-MEANS = ("nothing", "a replica", "a checkpoint elsewhere", "a witness")
+WITHOUT = "nothing, not even `--implies`"  # of the independent verifier alone: the other has no such option
+MEANS = (WITHOUT, "nothing", "a replica", "a checkpoint elsewhere", "a witness")
+FOUND, NOT, BY_COMMAND, BY_VERIFIER = "found", "no", "by `audit verify`", "by the verifier"  # cells
 POLICY = """version: 1
 replica: {file: %s}
 principals:
@@ -58,6 +60,7 @@ class World:
         policy = self.records()[1]
         self.implied = self.elsewhere / "implied"
         self.implied.write_text(verifier.ENCODE({name: policy[name] for name in ("implies", "sha256")}), encoding="utf-8")
+        self.run("credentials", "add", "ann", "--uid", "1000", "--why", "joined", "--as", "curator")
         self.ask("first")
         self.run("release", "clinic", "count", "--epsilon", "0.75", "--as", "ann", expect=(5,))
         pending = self.run("pending", "--quiet").split()[-1]
@@ -67,6 +70,7 @@ class World:
         self.send_away()
         self.ask("covered")
         self.send_away()
+        self.ledger.ask("clinic", "count", "--by", "ward", "--totals", "0.2", "--consistent", "--epsilon", "0.25")
         self.ask("newest")
         self.late = self.copied("late")
         self.ask("newer still")
@@ -149,29 +153,39 @@ def exported(world):
     return None if done.returncode == 6 else done.stdout
 
 
-def by_verifier(world, *held):
-    """By the verifier, to which the object that the published policy implies is handed over."""
+def by_verifier(world, *held, implies=True):
+    """By the verifier, to which the object that the published policy implies is handed over, or is not."""
     lines = exported(world)
     if lines is None:
         return True
+    given = ("--implies", str(world.implied)) if implies else ()
     with tempfile.NamedTemporaryFile("wb") as file, redirect_stdout(io.StringIO()):
         file.write(lines)
         file.flush()
-        code = verifier.main([file.name, "--quiet", "--implies", str(world.implied), *held])
+        code = verifier.main([file.name, "--quiet", *given, *held])
     assert code in (0, 4, 6)
+    assert implies or code != 0, "what was not handed over was not checked"
     return code == 6
 
 
+def verdict(world, *held):
+    """A cell: which of the two programs find it."""
+    return {(True, True): FOUND, (False, False): NOT, (True, False): BY_COMMAND,
+            (False, True): BY_VERIFIER}[by_command(world, *held), by_verifier(world, *held)]
+
+
+def found_without_implies(world):
+    return FOUND if by_verifier(world, implies=False) else NOT
+
+
 def found_with_nothing(world):
-    command, independent = by_command(world), by_verifier(world)
-    assert command == independent, f"audit verify {command}, epsilog_verify.py {independent}"
-    return command
+    return verdict(world)
 
 
 def found_by_replica(world):
     """Who holds a replica compares its acknowledged lines with the export; who writes is refused."""
-    if found_with_nothing(world):
-        return True
+    if verdict(world) == FOUND:
+        return FOUND
     acknowledged, lines = [], []
     for line in (world.machine / "replica").read_text(encoding="utf-8").splitlines():
         if line.startswith("= "):
@@ -186,24 +200,22 @@ def found_by_replica(world):
                                 "--json", "--ledger", str(world.ledger.path)],
                                cwd=world.machine, capture_output=True, text=True, check=False)
         world.put_back(before)
-        refused = asked.returncode == 6 and "ledger_rolled_back" in asked.stdout + asked.stderr
+        said = asked.stdout + asked.stderr
+        refused = asked.returncode == 6 and "ledger_rolled_back" in said or "it is not of this ledger" in said
         assert refused or asked.returncode == 0, asked.stderr
     assert refused == differs, f"the writer was refused: {refused}; the lines differ: {differs}"
-    return differs
+    return FOUND if differs else NOT
 
 
 def found_by_checkpoint(world, note="kept", *witness):
-    held = ("--checkpoint", str(world.elsewhere / note), "--vkey", world.key, *witness)
-    command, independent = by_command(world, *held), by_verifier(world, *held)
-    assert command == independent, f"audit verify {command}, epsilog_verify.py {independent}"
-    return command
+    return verdict(world, "--checkpoint", str(world.elsewhere / note), "--vkey", world.key, *witness)
 
 
 def found_by_witness(world, note="kept"):
     return found_by_checkpoint(world, note, "--witness", world.witness)
 
 
-FINDS = dict(zip(MEANS, (found_with_nothing, found_by_replica, found_by_checkpoint, found_by_witness)))
+FINDS = dict(zip(MEANS, (found_without_implies, found_with_nothing, found_by_replica, found_by_checkpoint, found_by_witness)))
 
 # Attacks. Each is made twice: on what a checkpoint covers, and on what none does, if that can be told apart.
 
@@ -315,11 +327,67 @@ def forged_charge(world, _):
     world.replace_by(rewritten(changed))
 
 
-def forged_scale(world, _):
-    changed = world.records()
-    plan = find(changed, kind="plan")
-    changed[plan]["release"]["components"][0]["lambda"] = "1"
-    world.replace_by(rewritten(changed))
+def in_lines(forge):
+    """An attack that changes records, and makes lines and tree anew."""
+    def attack(world, _):
+        changed = world.records()
+        forge(changed)
+        world.replace_by(rewritten(changed))
+    return attack
+
+
+def component(changed):
+    return changed[find(changed, kind="plan")]["release"]["components"][0]
+
+
+def forged_scale(changed):
+    component(changed)["lambda"] = "1"
+
+
+def forged_sensitivity(changed):
+    """One row may be told by a third of the noise that three rows of a person need."""
+    first = component(changed)
+    for member in ("sensitivity", "inflated", "lambda"):
+        first[member] = text_of(verifier.quantity(first[member]) / 3)
+
+
+def removed_question(changed):
+    changed[find(changed, kind="plan")]["question"] = {"dataset": "clinic"}
+
+
+def removed_approval(changed):
+    gone = changed.pop(find(changed, outcome="approved"))
+    for record in changed:
+        if record["kind"] == "decision" and record["seq"] > gone["seq"]:
+            record["seq"] -= 1
+
+
+def claimed_credential(changed):
+    changed[find(changed, outcome="approved")]["via"] = "token:board"
+
+
+def hidden_in_consistent_table(changed):
+    """Cells are not shown, and given back by subtraction: what no program asks, and none records."""
+    plan = next(record for record in changed if record["kind"] == "plan" and "consistent" in record["question"])
+    plan["question"]["suppress_below"] = "5"
+
+
+def grant_as_refusal(changed):
+    """The last release is called refused, and costs nothing."""
+    last = changed[find(changed, key="newer still")]
+    for member in ("values", "component_values", "movements"):
+        del last[member]
+    last["outcome"] = "refused"
+    last["reasons"] = [{"code": "forbidden", "message": "rule 1 under forbid of 'clinic' applies to this request"}]
+    balances_again(changed)
+
+
+def other_applier(changed):
+    changed[find(changed, kind="policy")]["by"] = "the board"
+
+
+def earlier_by_a_day(changed):
+    put_off(changed, 0, -86400000)
 
 
 ATTACKS = {
@@ -336,8 +404,16 @@ ATTACKS = {
     "a policy is forged, and what follows from it": forged_policy,
     "an approval is forged, of somebody who may not": approval_by("ann"),
     "an approval is forged, of somebody who may": approval_by("bob"),
+    "an approval is taken out": in_lines(removed_approval),
+    "an approval names a credential that nobody has": in_lines(claimed_credential),
     "a charge is forged": forged_charge,
-    "a scale of noise is forged": forged_scale,
+    "a scale of noise is forged": in_lines(forged_scale),
+    "a sensitivity is forged, and the noise by it": in_lines(forged_sensitivity),
+    "what a plan answers is left out": in_lines(removed_question),
+    "cells of a consistent table are hidden": in_lines(hidden_in_consistent_table),
+    "a release is called a refusal": in_lines(grant_as_refusal),
+    "who applied a policy is forged": in_lines(other_applier),
+    "all times are moved": in_lines(earlier_by_a_day),
 }
 # What leaves no trace in any record, so that there is nothing to hold against anything.
 NO_TRACE = ("noise is drawn again until it pleases, then recorded", "answers are given outside")
@@ -346,8 +422,8 @@ NO_TRACE = ("noise is drawn again until it pleases, then recorded", "answers are
 def table():
     """Of docs/threat_model.md: by attack the cells in the order of MEANS."""
     text = (SOURCE / "docs" / "threat_model.md").read_text(encoding="utf-8")
-    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")]
-            for line in text.partition("## Which means finds which attack")[2].splitlines() if line.startswith("|")]
+    lines = text.partition("\n| attack |")[2].partition("\n\n")[0].splitlines()
+    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in ["attack |" + lines[0], *lines[1:]]]
     assert tuple(rows[0][1:]) == MEANS, rows[0]
     return {row[0]: row[1:] for row in rows[2:]}
 
@@ -361,32 +437,47 @@ def attacked(attack, covered):
         if attack == "a fork is shown to somebody else":
             # Held to what was kept of the other side it is found; who holds its own checkpoint alone sees nothing,
             # unless a witness, who knows the other side, had to sign that.
-            assert found["a checkpoint elsewhere"] and not found_by_checkpoint(world, "other")
-            assert found_by_witness(world, "other")
+            assert found["a checkpoint elsewhere"] == FOUND and found_by_checkpoint(world, "other") == NOT
+            assert found_by_witness(world, "other") == FOUND
             note = (world.elsewhere / "kept").read_text(encoding="utf-8")
             (world.elsewhere / "before").write_text("\n".join(re.split(r"\n(?=epsilog/)", note)[:1]), encoding="utf-8")
-            assert not found_by_checkpoint(world, "before")  # both sides have what came before
+            assert found_by_checkpoint(world, "before") == NOT  # both sides have what came before
         return found
 
 
 def require_as_the_table_says(attack):
     cells = dict(zip(MEANS, table()[attack]))
-    outcomes = {"found": (True, True), "no": (False, False), "if covered": (True, False)}
+    outcomes = {"if covered": (FOUND, NOT), "if compared": (FOUND, FOUND)}
     both = [attacked(attack, covered) for covered in (True, False)]
     for means, cell in cells.items():
         seen = both[0][means], both[1][means]
-        expected = (True, True) if cell == "if compared" else outcomes[cell]
+        expected = outcomes.get(cell, (cell, cell))
         assert seen == expected, f"{attack}, with {means}: the table says '{cell}', found was {seen}"
+
+
+def pair_is_what_is_found():
+    """That the hidden cells are what both programs name, and nothing that follows from them."""
+    with tempfile.TemporaryDirectory(prefix="epsilog-attack-") as folder:
+        world = World(folder)
+        assert verdict(world) == NOT
+        in_lines(hidden_in_consistent_table)(world, False)
+        done = subprocess.run([histories.COMMAND, "audit", "verify", "--ledger", str(world.ledger.path)],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 6 and "consistent" in done.stdout + done.stderr, done.stdout + done.stderr
+        reader = verifier.Reader(expected=verifier.Expected({}))
+        fault, _ = reader.read(io.BytesIO(exported(world)))
+        assert fault and "hides cells" in str(fault), fault
 
 
 def every_attack_stands_in_the_table():
     rows = table()
     assert set(rows) == {*ATTACKS, *NO_TRACE}, set(rows) ^ {*ATTACKS, *NO_TRACE}
     for attack in NO_TRACE:
-        assert rows[attack] == ["no"] * len(MEANS), attack
+        assert rows[attack] == [NOT] * len(MEANS), attack
 
 
-TESTS = {"every attack of the table is made": every_attack_stands_in_the_table}
+TESTS = {"every attack of the table is made": every_attack_stands_in_the_table,
+         "a plan that hides cells of a consistent table is named for that by both programs": pair_is_what_is_found}
 TESTS.update({f"as the table says, {attack}": (lambda attack=attack: require_as_the_table_says(attack))
               for attack in ATTACKS})
 
