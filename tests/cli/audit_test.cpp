@@ -34,7 +34,9 @@ TEST_CASE("audit: an untouched ledger verifies and every decision is counted", "
   for (const char* field : {"ledger_id", "policy_version", "policy_sha256", "accounts", "policy_versions"}) {
     CHECK(report.erase(field) == 1);
   }
-  CHECK(report == json::parse(R"({"ok": true, "records": 4, "faults": [], "notes": [], "end_memory": "remembered", "file_system": "local",
+  CHECK(report ==
+        json::parse(R"({"ok": true, "records": 4, "faults": [], "notes": [], "end_memory": "remembered",
+    "file_system": "local",
                               "untold_replicas": [], "relocations": [], "events": [],
                               "claimed_approvals": null, "ended_credentials": null})"));
   CHECK(contains(bench.with_ledger({"audit", "verify"}).out, "verified: 4 decisions"));

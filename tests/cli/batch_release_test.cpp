@@ -3,6 +3,7 @@
 #include "table_clinic.hpp"
 
 using epsilog::test::contains;
+using epsilog::test::decisions_of;
 using epsilog::test::Result;
 using epsilog::test::Workbench;
 using nlohmann::json;
@@ -126,7 +127,7 @@ TEST_CASE("batch: a table that is no batch is refused with its line, and nothing
   CHECK(contains(
       bench.run({"plan", "clinic", "count", "--epsilon", "1", "--together", "--ledger", "l.epsilog"}).err,
       "--together: goes with --batch"));
-  CHECK(bench.run({"history", "--ledger", "l.epsilog", "--json"}).out.empty());
+  CHECK(decisions_of(bench.run({"history", "--ledger", "l.epsilog", "--json"}).out).empty());
 }
 
 TEST_CASE("batch: it is reserved and committed, and tried on invented rows, as a single question is",
@@ -183,7 +184,8 @@ TEST_CASE("batch: with --delta it is charged as one, and says by what and what t
   const std::string id = made.json()["decision_id"].get<std::string>();
   const json shown = bench.run({"show", id, "--ledger", "l.epsilog", "--json"}).json();
   CHECK(shown["composed"] == plan["composed"]);
-  CHECK(contains(bench.run({"history", "--ledger", "l.epsilog", "--json"}).out, R"("composed":{"by":"pld")"));
+  CHECK(contains(decisions_of(bench.run({"history", "--ledger", "l.epsilog", "--json"}).out),
+                 R"("composed":{"by":"pld")"));
   CHECK(contains(bench.run({"audit", "report", "--ledger", "l.epsilog"}).out, charged));
   CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
   CHECK(bench.run({"audit", "replay", "--ledger", "l.epsilog"}).exit == 0);

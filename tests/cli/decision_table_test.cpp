@@ -7,6 +7,7 @@
 
 using epsilog::test::contains;
 using epsilog::test::CsvTable;
+using epsilog::test::decisions_of;
 using epsilog::test::kClinicPolicy;
 using epsilog::test::Result;
 using epsilog::test::Workbench;
@@ -58,7 +59,7 @@ TEST_CASE("audit export: as CSV it says of every decision what history --json sa
   CAPTURE(csv.out, csv.err);
   REQUIRE(csv.exit == 0);
   const CsvTable table = CsvTable::read(csv.out);
-  const std::vector<json> history = objects(bench.with_ledger({"history", "--json"}).out);
+  const std::vector<json> history = objects(decisions_of(bench.with_ledger({"history", "--json"}).out));
   REQUIRE(table.rows.size() == history.size());
   REQUIRE(history.size() >= 5);
   for (std::size_t i = 0; i < history.size(); ++i) {

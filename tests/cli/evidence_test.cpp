@@ -56,7 +56,8 @@ class Kept {
     bench.write(name, signed_now.out);
     return file(name);
   }
-  /// Puts another file in the place of the ledger's, and leaves nothing that remembers how many lines there were.
+  /// Puts another file in the place of the ledger's, and leaves nothing that remembers how many lines there
+  /// were.
   void replace(const std::string& by) const {
     for (const char* beside : {"L-wal", "L-shm", "L.lock"}) std::filesystem::remove(file(beside));
     std::filesystem::copy_file(file(by), file("L"), std::filesystem::copy_options::overwrite_existing);

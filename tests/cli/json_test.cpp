@@ -6,6 +6,7 @@
 #include "workbench.hpp"
 
 using epsilog::test::contains;
+using epsilog::test::decisions_of;
 using epsilog::test::kClinicPolicy;
 using epsilog::test::lines;
 using epsilog::test::replaced;
@@ -196,8 +197,8 @@ TEST_CASE("json: release, show, history and plan describe a granted decision ali
     }
   }
   const Result history = bench.with_ledger({"history", "clinic", "--json"});
-  CHECK(lines(history.out) == 4);
-  std::istringstream stream(history.out);
+  CHECK(lines(history.out) == 5);
+  std::istringstream stream(decisions_of(history.out));
   std::string previous;
   for (std::string line; std::getline(stream, line);) {
     const json answer = json::parse(line);
@@ -215,7 +216,7 @@ TEST_CASE("json: history --limit keeps the last ones, still oldest first", "[cli
     ids.push_back(run_json(bench, {"release", "clinic", "count", "--epsilon", "0.1"})["decision_id"]);
   }
   const Result history = bench.with_ledger({"history", "--limit", "2", "--json"});
-  std::istringstream stream(history.out);
+  std::istringstream stream(decisions_of(history.out));
   std::string first, second, third;
   std::getline(stream, first);
   std::getline(stream, second);

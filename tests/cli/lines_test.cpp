@@ -75,7 +75,8 @@ TEST_CASE("audit import: lines that are cut off, changed or missing make no ledg
     const Result result = bench.run({"audit", "import", bench.path("lines"), "--ledger", bench.path("copy")});
     CHECK(result.exit == 6);
     for (const std::string& file : bench.files()) {
-      const bool turn = file == "copy.lock" || file == "copy.queue";  // of whoever makes a ledger of that name
+      const bool turn =
+          file == "copy.lock" || file == "copy.queue";  // of whoever makes a ledger of that name
       CHECK((turn || !file.starts_with("copy")));
     }
     return result.err;

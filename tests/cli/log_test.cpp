@@ -92,12 +92,13 @@ TEST_CASE("log: plan, history, pending and texts say nothing of it", "[cli][json
   const std::string id =
       bench.told({"reserve", "clinic", "count", "--epsilon", "0.1", "--as", "alice"}, 0)["decision_id"];
   for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"history"},
-        {"pending"},
+       {std::vector<std::string>{"pending"},
         {"plan", "clinic", "count", "--epsilon", "0.1", "--as", "alice"}}) {
     CAPTURE(words.front());
     CHECK_FALSE(bench.told(words, 0).contains("log"));
   }
+  const std::string history = epsilog::test::decisions_of(bench.run({"history", "--json"}).out);
+  CHECK_FALSE(json::parse(history).contains("log"));
   const json log = bench.log_of(bench.told({"show", id}, 0));
   for (const char* way : {"--verbose", "--quiet"}) {
     const Result text = bench.run({"show", id, way});

@@ -5,6 +5,7 @@
 #include "workbench.hpp"
 
 using epsilog::test::contains;
+using epsilog::test::decisions_of;
 using epsilog::test::dump;
 using epsilog::test::kClinicPolicy;
 using epsilog::test::lines;
@@ -48,7 +49,7 @@ TEST_CASE("mechanism: release, show, history and plan describe it alike", "[cli]
     const json plan = run_json(bench, ask(mechanism, {"plan", "clinic", "count"}));
     const json released = run_json(bench, ask(mechanism, {"release", "clinic", "count"}));
     const json shown = run_json(bench, {"show", released["decision_id"]});
-    const json listed = run_json(bench, {"history"});
+    const json listed = json::parse(decisions_of(bench.with_ledger({"history", "--json"}).out));
     for (const json& answer : {plan, released, shown, listed}) {
       CAPTURE(answer.dump());
       CHECK(answer["mechanism"] == mechanism);
@@ -136,7 +137,7 @@ TEST_CASE("mechanism: a Gaussian on a pure budget is refused by name with code 4
     const Result text = bench.with_ledger(ask(mechanism, {"plan", "clinic", "count"}));
     CHECK(text.exit == 4);
     CHECK(contains(text.out, "measure_not_expressible: " + mechanism));
-    CHECK(lines(bench.with_ledger({"history", "--json"}).out) == 1);
+    CHECK(lines(decisions_of(bench.with_ledger({"history", "--json"}).out)) == 1);
     CHECK(run_json(bench, {"budget"})["accounts"][0]["spent"] == "0");
   }
 }
@@ -197,8 +198,12 @@ TEST_CASE("mechanism: the text names it with scale, grid, cost and both budgets"
     CHECK(contains(result.out, part));
   }
   CHECK_FALSE(contains(result.out, "bound"));
-  CHECK(bench.with_ledger({"show", run_json(bench, {"history"})["decision_id"], "--verbose"}).out ==
-        result.out);
+  CHECK(
+      bench
+          .with_ledger(
+              {"show", json::parse(decisions_of(bench.with_ledger({"history", "--json"}).out))["decision_id"],
+               "--verbose"})
+          .out == result.out);
 }
 
 TEST_CASE("audit: a restated delta or scale is found", "[cli][audit][negative][mechanism]") {

@@ -5,6 +5,7 @@
 #include "workbench.hpp"
 
 using epsilog::test::contains;
+using epsilog::test::decisions_of;
 using epsilog::test::kClinicPolicy;
 using epsilog::test::lines;
 using epsilog::test::Result;
@@ -17,7 +18,7 @@ namespace {
 constexpr const char* kEscape = "\x1b[";
 
 std::string only_id(const Workbench& bench) {
-  return nlohmann::json::parse(bench.with_ledger({"history", "--json"}).out)["decision_id"];
+  return nlohmann::json::parse(decisions_of(bench.with_ledger({"history", "--json"}).out))["decision_id"];
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 using epsilog::accounting::parse_rational;
 using epsilog::accounting::Rational;
 using epsilog::test::contains;
+using epsilog::test::decisions_of;
 using epsilog::test::dump;
 using epsilog::test::kClinicPolicy;
 using epsilog::test::lines;
@@ -93,7 +94,7 @@ TEST_CASE("refusal: says on standard error limit, spent, asked, over by and what
   // It was recorded, cost nothing, and does not retire the account.
   CHECK(remaining(bench) == "0.25");
   CHECK(release(bench, {"clinic", "sum:cost", "--epsilon", "0.25"}).exit == 0);
-  CHECK(lines(bench.with_ledger({"history", "--json"}).out) == 3);
+  CHECK(lines(decisions_of(bench.with_ledger({"history", "--json"}).out)) == 3);
 }
 
 TEST_CASE("plan: shows cost and accuracy, ends with 0 or 4, and records nothing", "[cli]") {
@@ -145,7 +146,7 @@ TEST_CASE("key: the same question again returns the same answer and costs nothin
     CHECK(second[field] == first[field]);
   }
   CHECK(remaining(bench) == after_first);
-  CHECK(lines(bench.with_ledger({"history", "--json"}).out) == 1);
+  CHECK(lines(decisions_of(bench.with_ledger({"history", "--json"}).out)) == 1);
 }
 
 TEST_CASE("key: another question under it is refused, and another principal's key is another key",
@@ -450,7 +451,7 @@ TEST_CASE("where: or, not, between, is missing and parentheses are accepted and 
   CHECK(answer["decision"] == "granted");
   CHECK(answer["where"] == "(age < 18 or age > 65) and ward != 'A' or age is missing");
   CHECK(bench.with_ledger({"show", answer["decision_id"], "--json"}).json()["where"] == answer["where"]);
-  const std::size_t history = bench.with_ledger({"history", "--json"}).out.size();
+  const std::size_t history = decisions_of(bench.with_ledger({"history", "--json"}).out).size();
   for (const auto& [where, why] : std::vector<std::pair<std::string, std::string>>{
            {"age > 5 or", "at character 11: expected a column name"},
            {"(age > 5 or age < 3", "at character 20: expected 'and', 'or' or ')'"},
@@ -466,7 +467,7 @@ TEST_CASE("where: or, not, between, is missing and parentheses are accepted and 
     CHECK(result.exit == 2);
     CHECK(result.json()["error"]["message"] == "where: " + why);
   }
-  CHECK(bench.with_ledger({"history", "--json"}).out.size() == history);
+  CHECK(decisions_of(bench.with_ledger({"history", "--json"}).out).size() == history);
   CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
 }
 

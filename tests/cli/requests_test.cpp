@@ -6,6 +6,7 @@
 #include "workbench.hpp"
 
 using epsilog::test::contains;
+using epsilog::test::decisions_of;
 using epsilog::test::dump;
 using epsilog::test::kClinicPolicy;
 using epsilog::test::lines;
@@ -243,7 +244,7 @@ TEST_CASE("approval: release waits with exit code 5, and commit releases it once
   CHECK(requests.balance() == "0.5/0");
   CHECK(requests.bench.with_ledger({"pending", "--json"}).out.empty());
   CHECK(requests.bench.with_ledger({"audit", "verify"}).exit == 0);
-  CHECK(lines(requests.bench.with_ledger({"history", "--json"}).out) == 5);
+  CHECK(lines(decisions_of(requests.bench.with_ledger({"history", "--json"}).out)) == 5);
 }
 
 TEST_CASE("reasons: those of an approval and of a policy version are kept and shown", "[cli][requests]") {
@@ -255,7 +256,7 @@ TEST_CASE("reasons: those of an approval and of a policy version are kept and sh
         "agreed with the board");
   CHECK(contains(requests.bench.with_ledger({"show", id}).out, "carol (agreed with the board)"));
   bool told = false;
-  std::istringstream history(requests.bench.with_ledger({"history", "--json"}).out);
+  std::istringstream history(decisions_of(requests.bench.with_ledger({"history", "--json"}).out));
   for (std::string line; std::getline(history, line);) {
     const json decision = json::parse(line);
     if (decision["state"] != "approved") continue;

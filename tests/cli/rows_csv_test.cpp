@@ -9,6 +9,7 @@
 
 using epsilog::test::contains;
 using epsilog::test::CsvTable;
+using epsilog::test::decisions_of;
 using epsilog::test::dump;
 using epsilog::test::kClinicPolicy;
 using epsilog::test::lines;
@@ -84,9 +85,9 @@ Rows of_mechanisms(const std::string& text) {
 Rows of_datasets(const std::string& text) {
   return items(json::parse(text).at("datasets"));
 }
-Rows of_replayed(const std::string& text) {
+Rows all_but_last(const std::string& text) {
   Rows rows = json_lines(text);
-  rows.pop_back();  // the summary
+  rows.pop_back();  // the summary, or the events
   return rows;
 }
 Rows of_forecast(const std::string& text) {
@@ -155,7 +156,7 @@ class Told {
     const Words count = {"clinic", "count", "--by", "ward", "--epsilon", "0.1", "--as", "alice"};
     return {
         {"budget", {}, &of_accounts},
-        {"history", {}, &json_lines},
+        {"history", {}, &all_but_last},
         {"pending", {}, &json_lines},
         {"credentials list", {}, &of_credentials},
         {"policy diff", {"later.yaml"}, &of_changes},
@@ -165,7 +166,7 @@ class Told {
         {"release", count + Words{"--key", "=1+1", "--alpha", "0.05", "--alpha", "0.5"}, &of_values},
         {"commit", {committed, "--as", "alice"}, &of_values},
         {"show", {committed}, &of_values},
-        {"audit replay", {}, &of_replayed},
+        {"audit replay", {}, &all_but_last},
         {"audit reaccount", {}, &of_datasets},
     };
   }
@@ -317,8 +318,8 @@ TEST_CASE("csv: what is refused, waits or fails is a message, and no row", "[cli
   CHECK(CsvTable::read(refused.out).rows.empty());
   CHECK(CsvTable::read(refused.out).header.front() == "decision_id");
   CHECK(contains(refused.err, "dataset_budget_exceeded"));
-  const std::string refusal =
-      told.bench.with_ledger({"history", "--limit", "1", "--json"}).json()["decision_id"];
+  const std::string refusal = json::parse(
+      decisions_of(told.bench.with_ledger({"history", "--limit", "1", "--json"}).out))["decision_id"];
   const Result shown = told.bench.with_ledger({"show", refusal, "--format", "csv"});
   CHECK(shown.exit == 0);
   CHECK(lines(shown.out) == 1);

@@ -8,6 +8,7 @@
 
 using epsilog::test::contains;
 using epsilog::test::decision_id;
+using epsilog::test::decisions_of;
 using epsilog::test::kClinicPolicy;
 using epsilog::test::lines;
 using epsilog::test::query;
@@ -286,7 +287,7 @@ TEST_CASE("names: what reverses the direction of writing is shown, not obeyed", 
   CAPTURE(listed);
   CHECK(contains(listed, "al\\u202eice\\u2066\\u061c"));
   CHECK_FALSE(contains(listed, "\xe2\x80\xae"));
-  CHECK(bench.with_ledger({"history", "--json"}).json()["principal"] == reversed);
+  CHECK(json::parse(decisions_of(bench.with_ledger({"history", "--json"}).out))["principal"] == reversed);
   // A C1 control, which some terminals obey as an escape.
   const Result strange = bench.with_ledger({"budget", "cli\xc2\x9bnic"});
   CHECK(contains(strange.err, "cli\\u009bnic"));

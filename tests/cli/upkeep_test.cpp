@@ -5,6 +5,7 @@
 #include "workbench.hpp"
 
 using epsilog::test::contains;
+using epsilog::test::decisions_of;
 using epsilog::test::kClinicPolicy;
 using epsilog::test::lines;
 using epsilog::test::query;
@@ -99,7 +100,7 @@ TEST_CASE("relocate: a moved source is found again, and is told of by verify, hi
   CHECK(listed.find(line) < listed.rfind("granted"));
   CHECK(contains(flat(bench.with_ledger({"history", "--limit", "1"}).out), line));
   CHECK_FALSE(contains(bench.with_ledger({"history", "--quiet"}).out, line));
-  CHECK(lines(bench.with_ledger({"history", "--json"}).out) == 2);
+  CHECK(lines(decisions_of(bench.with_ledger({"history", "--json"}).out)) == 2);
 }
 
 TEST_CASE("relocate: what cannot be a source's place is refused by name", "[cli][relocate][negative]") {

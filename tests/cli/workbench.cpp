@@ -320,4 +320,12 @@ std::size_t lines(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
+std::string decisions_of(const std::string& history) {
+  REQUIRE(history.size() >= 2);
+  const std::size_t before = history.rfind('\n', history.size() - 2);
+  const std::size_t last = before == std::string::npos ? 0 : before + 1;
+  REQUIRE(nlohmann::json::parse(history.substr(last)).contains("events"));
+  return history.substr(0, last);
+}
+
 }  // namespace epsilog::test

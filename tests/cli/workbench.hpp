@@ -84,5 +84,7 @@ extern const char* const kClinicPolicy;
 /// Replaces the only occurrence of `from`; fails the test when there is none.
 [[nodiscard]] std::string replaced(std::string text, std::string_view from, std::string_view to);
 [[nodiscard]] std::size_t lines(std::string_view text);
+/// Returns what `history --json` printed without its last line, which lists the events.
+[[nodiscard]] std::string decisions_of(const std::string& history);
 
 }  // namespace epsilog::test

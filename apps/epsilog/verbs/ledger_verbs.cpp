@@ -15,6 +15,7 @@
 #include "evidence_arguments.hpp"
 #include "filter_arguments.hpp"
 #include "history_text.hpp"
+#include "json_parts.hpp"
 #include "ledger_arguments.hpp"
 #include "opened_ledger.hpp"
 #include "printable.hpp"
@@ -40,13 +41,14 @@ ExitCode budget(const BooksArguments& arguments, Console& console) {
   return ExitCode::done;
 }
 
-/// What happened besides decisions, in its place between them, for people: JSON and --quiet list decisions
-/// only, and so does a list of one person's decisions, or of those about a value.
+/// What happened besides decisions: in its place between them for people, in JSON in one line after them.
+/// Tables and
+/// --quiet list decisions only, and so does a list of one person's decisions, or of those about a value.
 class EventsBetween final {
  public:
   EventsBetween(std::string ledger, std::string dataset, const engine::ToldFilter& filter, Console& console)
       : ledger_(std::move(ledger)), dataset_(std::move(dataset)), filter_(filter), console_(console) {
-    told_ = !console.json() && !console.quiet() && filter.asker.empty() && filter.column.empty();
+    told_ = !console.prints_rows() && !console.quiet() && filter.asker.empty() && filter.column.empty();
   }
 
   /// Those since the decision written last. `part`: the first one written is not the first of the ledger.
@@ -58,10 +60,16 @@ class EventsBetween final {
       const bool in_time = (filter_.since.empty() || event.at >= filter_.since) &&
                            (filter_.until.empty() || event.at < filter_.until);
       if (in_time && (!part || begun_ || event.after_decision == seq - 1)) {
-        console_.write(event_lines(event, console_.style()));
+        console_.json() ? listed_.push_back(event) : console_.write(event_lines(event, console_.style()));
       }
     }
     begun_ = true;
+  }
+
+  /// Those after the last decision, and in JSON the line that lists all.
+  void end() {
+    write_before(std::numeric_limits<std::int64_t>::max(), false);
+    if (told_ && console_.json()) console_.write(one_object({{"events", events_json(listed_)}}, -1));
   }
 
  private:
@@ -83,6 +91,7 @@ class EventsBetween final {
   bool told_ = false;
   bool read_ = false;
   std::vector<engine::LedgerEvent> events_;
+  std::vector<engine::LedgerEvent> listed_;  // of JSON
   std::size_t next_ = 0;
   bool begun_ = false;
 };
@@ -134,7 +143,7 @@ ExitCode history(const BooksArguments& arguments, Console& console) {
     console.write(console.json() ? answer_json(answer, AnswerKind::history) : history_line(answer, style));
   });
   head();
-  events.write_before(std::numeric_limits<std::int64_t>::max(), false);
+  events.end();
   return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;
 }
 
@@ -178,7 +187,7 @@ VerbSpec history_verb() {
                               .details =
                                   "Between decisions: policy versions and what they loosened, recoveries,\n"
                                   "credentials, keys and the clock, with their reasons. With --json one\n"
-                                  "decision a line (JSON Lines), and nothing else.",
+                                  "decision a line (JSON Lines), then a line {\"events\": […]} with these.",
                               .positionals = {any_dataset<BooksArguments>()},
                               .options = {{"--limit", &BooksArguments::limit},
                                           {"--by-asker", &BooksArguments::by_asker},
