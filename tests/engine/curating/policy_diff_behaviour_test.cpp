@@ -25,6 +25,7 @@
 #include "policy_values.hpp"
 #include "request_rules.hpp"
 #include "scopes.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -34,55 +35,22 @@ using namespace epsilog::test;
 namespace {
 
 struct Asked {
-  const char* statistic;
-  const char* by;
-  const char* where;
+  std::string statistic;
+  std::string by;
+  std::string where;
 };
 /// Three counts as one release, with a delta of the whole.
 constexpr const char* kBatch = "batch";
-constexpr std::array kQuestions = {
-    Asked{"count", "", ""},
-    Asked{"count", "ward", ""},
-    Asked{"units", "", ""},
-    Asked{"mean:age", "", ""},
-    Asked{"mean:cost", "", "ward = 'A'"},
-    Asked{"sum:cost", "", ""},
-    Asked{"sum:age", "ward", ""},
-    Asked{"value:auc", "", ""},
-    Asked{"count", "", "day >= 2024-01-01 and day < 2024-02-01"},
-    Asked{"count", "", "day >= 2024-03-01 and day < 2024-05-01"},
-    Asked{"units", "", "ward = 'C'"},
-    Asked{"count", "", "cost > 0.125"},
-    Asked{"mean:age", "", "day < 2024-03-01"},
-    Asked{"count", "band", ""},
-    Asked{"count", "", "band is not missing"},
-    Asked{"count", "ward", "band is missing"},
-    Asked{"count", "ward", "age > 3"},
-    Asked{"variance:age", "", ""},
-    Asked{"variance:age", "ward", ""},
-    Asked{"ratio:age,cost", "", "ward = 'A'"},
-    Asked{"median:age", "", ""},
-    Asked{"quantile:cost:0.9", "ward", ""},
-    Asked{"count:cost", "", ""},
-    Asked{"count:band", "ward", "age > 3"},
-    Asked{"proportion:ward:A", "", ""},
-    Asked{"distinct:ward", "", "day < 2024-03-01"},
-    Asked{"distinct:band", "ward", ""},
-    Asked{"ratio:age,cost", "", ""},
-    Asked{"ratio:cost,dose", "ward", ""},
-    Asked{"sum:age", "", ""},
-    Asked{"count", "ward,band", ""},
-    Asked{"sum:cost", "ward,band", ""},
-    Asked{"count:age", "", ""},
-    Asked{"count", "", "age is missing"},
-    Asked{"count", "", "cost = 0.125"},
-    Asked{"median:cost", "", ""},
-    Asked{"median:cost", "ward", ""},
-    Asked{"median:dose", "", ""},
-    Asked{"quantiles:cost:0.1,0.2,0.3,0.4,0.5,0.6,0.7", "ward,band", ""},
-    Asked{kBatch, "", ""},
-    Asked{kBatch, "ward", "day < 2024-03-01"},
-};
+const std::vector<Asked>& questions() {
+  static const std::vector<Asked> kQuestions = [] {
+    std::vector<Asked> result;
+    for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/engine/curating/asked_questions.tsv")) {
+      result.push_back({row.at(0), row.at(1), row.at(2)});
+    }
+    return result;
+  }();
+  return kQuestions;
+}
 /// Asked more often: whether they can be asked, and what they lose, is decided by several keys together.
 constexpr std::size_t kDecidedTogether = 14;
 constexpr std::array kAskers = {"alice", "bob", "carol", "dave", "eve"};
@@ -176,8 +144,8 @@ class Walk final {
 
   [[nodiscard]] Seen seen() {
     for (std::size_t& question : questions_) {
-      question = random_() % 2 == 0 ? random_() % kQuestions.size()
-                                    : kQuestions.size() - 1 - random_() % kDecidedTogether;
+      question = random_() % 2 == 0 ? random_() % questions().size()
+                                    : questions().size() - 1 - random_() % kDecidedTogether;
     }
     for (int history = 0; history < 3; ++history) {
       before_.forget();
@@ -195,12 +163,12 @@ class Walk final {
  private:
   void ask() {
     const std::size_t which = questions_[random_() % questions_.size()];
-    const Asked& question = kQuestions[which];
+    const Asked& question = questions()[which];
     const std::size_t loss = random_() % kEpsilons.size();
     const std::size_t number = which * kEpsilons.size() + loss;
     Request request;
     request.dataset = "clinic";
-    const bool batch = std::string_view(question.statistic) == kBatch;
+    const bool batch = question.statistic == kBatch;
     request.question =
         parse_question(batch ? "count" : question.statistic, optional(question.by), optional(question.where));
     request.principal = kAskers[random_() % kAskers.size()];

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "neighbours.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -333,62 +334,12 @@ Setting tight_setting(const std::string& statistic, const std::string& by, std::
 
 TEST_CASE("neighbour: the derived sensitivities are attained, so a smaller one would be caught",
           "[engine][neighbour][exhaustive]") {
-  struct Case {
-    const char* statistic;
-    const char* by;
-    std::uint64_t k;
-    Neighbours neighbours;
-  };
-  const auto removed = Neighbours::add_remove;
-  const auto replaced = Neighbours::replace_one;
-  for (const Case& c : std::vector<Case>{{"count", "", 1, removed},
-                                         {"count", "", 2, removed},
-                                         {"count", "g", 2, removed},
-                                         {"count", "g", 2, replaced},
-                                         {"count", "site", 2, removed},
-                                         {"count", "site", 2, replaced},
-                                         {"units", "site", 2, removed},
-                                         {"sum:x", "site", 2, removed},
-                                         {"sum:x", "site", 2, replaced},
-                                         {"units", "", 2, removed},
-                                         {"units", "g", 2, removed},
-                                         {"sum:x", "", 2, removed},
-                                         {"sum:x", "", 2, replaced},
-                                         {"sum:x", "g", 2, removed},
-                                         {"sum:x", "g", 2, replaced},
-                                         {"mean:x", "", 2, removed},
-                                         {"mean:x", "", 2, replaced},
-                                         {"variance:x", "", 2, removed},
-                                         {"variance:x", "", 2, replaced},
-                                         {"variance:x", "g", 2, removed},
-                                         {"variance:x", "g", 2, replaced},
-                                         {"median:x", "", 2, removed},
-                                         {"quantile:x:0.2", "", 2, removed},
-                                         {"quantile:x:0.2", "", 2, replaced},
-                                         {"quantile:x:0.8", "g", 2, removed},
-                                         {"quantile:x:0.8", "g", 2, replaced},
-                                         {"quantiles:x:0.5,0.9", "", 2, removed},
-                                         {"quantiles:x:0.5,0.9", "", 2, replaced},
-                                         {"quantiles:x:0.5,0.9", "g", 2, removed},
-                                         {"quantiles:x:0.5,0.9", "g", 2, replaced},
-                                         {"quantiles:x:0.2,0.5,0.6", "g,site", 2, replaced},
-                                         {"count:x", "", 2, removed},
-                                         {"count:x", "g", 2, replaced},
-                                         {"count:band", "", 2, removed},
-                                         {"proportion:g:A", "", 2, removed},
-                                         {"proportion:g:A", "", 2, replaced},
-                                         {"proportion:g:A", "g", 2, removed},
-                                         {"proportion:g:A", "g", 2, replaced},
-                                         {"proportion:g:A", "site,g", 2, replaced},
-                                         {"count", "g,site", 2, removed},
-                                         {"count", "site,g", 2, replaced},
-                                         {"units", "g,site", 2, removed},
-                                         {"sum:x", "g,site", 2, removed},
-                                         {"sum:x", "g,site", 2, replaced},
-                                         {"median:x", "g,site", 2, replaced}}) {
-    const Setting setting = tight_setting(c.statistic, c.by, c.k, c.neighbours);
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/engine/data/attained_sensitivities.tsv")) {
+    const Neighbours neighbours =
+        row.at(3) == name(Neighbours::add_remove) ? Neighbours::add_remove : Neighbours::replace_one;
+    const Setting setting = tight_setting(row.at(0), row.at(1), std::stoull(row.at(2)), neighbours);
     const Records rows = {{"p", "9", "A"}, {"p", "9", "A"}, {"q", "1", "B"}};
-    CAPTURE(c.statistic, c.by, c.k, std::string(name(c.neighbours)));
+    CAPTURE(row);
     const Change largest = largest_change(setting, rows);
     CHECK(largest.l1 == setting.derivation.components[0].sensitivity);
     if (setting.derivation.components[0].quantiles) continue;  // nothing is calibrated to its L2 sensitivity

@@ -8,6 +8,7 @@
 #include "row_units.hpp"
 #include "rows_memory.hpp"
 #include "shared_tally.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -18,26 +19,10 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-const Texts kSharedStatistics = {"count",
-                                 "units",
-                                 "sum:x",
-                                 "mean:x",
-                                 "variance:x",
-                                 "sum:y",
-                                 "mean:y",
-                                 "median:x",
-                                 "count:x",
-                                 "count:g",
-                                 "quantile:x:0.9",
-                                 "median:y",
-                                 "quantiles:x:0.2,0.7",
-                                 "distinct:g",
-                                 "distinct:h",
-                                 "proportion:g:A",
-                                 "proportion:g:B",
-                                 "proportion:h:2",
-                                 "ratio:x,y",
-                                 "ratio:y,z"};
+const Texts kSharedStatistics = words_of(
+    "count units sum:x mean:x variance:x sum:y mean:y median:x count:x count:g quantile:x:0.9 "
+    "median:y quantiles:x:0.2,0.7 distinct:g distinct:h proportion:g:A proportion:g:B "
+    "proportion:h:2 ratio:x,y ratio:y,z");
 const Texts kSharedGroupings = {"", "g", "h", "g,h", "band", "h,band"};
 const Texts kSharedConditions = {"", "x >= 1", "g = 'A' or h is missing", "not x between 0 and 2",
                                  "band = '[1,3)'"};

@@ -6,6 +6,7 @@
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "implied_object.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
 #include "waiting.hpp"
@@ -61,85 +62,21 @@ std::string limit_of(const WaitingClinic& waiting, const std::string& scope, con
 using Changes = std::vector<std::pair<std::string, std::string>>;
 
 struct Later {
-  const char* what;
+  std::string what;
   Changes changes;
-  const char* state;    ///< after the second approval
-  const char* reasons;  ///< then
-  const char* says;     ///< in its message
+  std::string state;    ///< after the second approval
+  std::string reasons;  ///< then
+  std::string says;     ///< in its message
 };
 
 /// One row for each part of a policy that a pending request depends on, and for some it does not.
 std::vector<Later> later_policies() {
-  return {
-      {"a larger budget", {{"epsilon: 3", "epsilon: 4"}}, "reserved", "", ""},
-      {"a smaller budget that holds it", {{"epsilon: 3", "epsilon: 1"}}, "reserved", "", ""},
-      {"a smaller budget that does not",
-       {{"epsilon: 3", "epsilon: 0.9"}},
-       "denied",
-       "dataset_budget_exceeded",
-       "limit 0.9"},
-      {"a limit on one release",
-       {{"    columns:", "    per_release: {epsilon: 0.75}\n    columns:"}},
-       "denied",
-       "per_release_exceeded",
-       "limit 0.75"},
-      {"a column that it does not use", {{"[0, 110]", "[0, 120]"}}, "reserved", "", ""},
-      {"the bounds of its column", {{"[0, 5000]", "[0, 9000]"}}, "denied", "policy_changed", "sensitivity"},
-      {"its unit's rows", {{"max_rows: 3", "max_rows: 2"}}, "denied", "policy_changed", "sensitivity"},
-      {"its neighbours", {{"add-remove", "replace-one"}}, "denied", "policy_changed", "neighbours"},
-      {"its mechanism",
-       {{"    columns:", "    release: {default: {mechanism: discrete_laplace}}\n    columns:"}},
-       "denied",
-       "policy_changed",
-       "mechanism"},
-      {"a lifetime",
-       {{"    columns:", "    lifetime: {epsilon: 9}\n    columns:"}},
-       "denied",
-       "policy_changed",
-       "what is charged where"},
-      {"a limit of who asked",
-       {{"    columns:", "    limits: [{principal: alice, epsilon: 9}]\n    columns:"}},
-       "denied",
-       "policy_changed",
-       "what is charged where"},
-      {"a limit of somebody else",
-       {{"    columns:", "    limits: [{principal: bob, epsilon: 9}]\n    columns:"}},
-       "reserved",
-       "",
-       ""},
-      {"another measure",
-       {{"budget: {epsilon: 3}", "budget: {measure: zcdp, epsilon: 3, delta: 1e-6}"}},
-       "denied",
-       "policy_changed",
-       "what is charged where"},
-      {"a budget that renews",
-       {{"budget: {epsilon: 3}", "budget: {epsilon: 3, renew: month, accept_unbounded_lifetime: true}"}},
-       "denied",
-       "policy_changed",
-       "what is charged where"},
-      {"its statistic forbidden",
-       {{"    columns:", "    forbid: [{statistics: [sum]}]\n    columns:"}},
-       "denied",
-       "forbidden",
-       "rule 1"},
-      {"its column not allowed any more",
-       {{"    columns:", "    allow: {columns: [age]}\n    columns:"}},
-       "denied",
-       "column_not_allowed",
-       "cost"},
-      {"a purpose that has to be stated",
-       {{"    columns:", "    purposes: [care]\n    columns:"}},
-       "denied",
-       "purpose_not_allowed",
-       "stated purpose"},
-      {"who asked declared no more",
-       {{"  alice: {roles: [research]}\n", ""}, {"dave, alice", "dave"}},
-       "denied",
-       "principal_not_allowed",
-       "alice"},
-      {"a third approval", {{"required: 2", "required: 3"}, {"dave, alice", "dave, eve"}}, "pending", "", ""},
-      {"a threshold above it", {{"above: {epsilon: 0.5}", "above: {epsilon: 2}"}}, "reserved", "", ""},
-  };
+  std::vector<Later> result;
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/engine/history/later_policies.tsv")) {
+    Later& later = result.emplace_back(row.at(0), Changes{}, row.at(1), row.at(2), row.at(3));
+    for (std::size_t i = 4; i < row.size(); i += 2) later.changes.emplace_back(row[i], row.at(i + 1));
+  }
+  return result;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -58,58 +59,9 @@ TEST_CASE("predicate: its text is canonical and reads back as itself", "[engine]
 
 TEST_CASE("predicate: an error names the character and what was expected there",
           "[engine][predicate][negative]") {
-  for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
-           {"", "where: at character 1: expected a column name"},
-           {"age", "where: at character 4: expected one of = != < <= > >= in, between, is missing"},
-           {"age == 3", "where: at character 5: expected '=' (one equals sign)"},
-           {"age <> 3", "where: at character 5: expected '!='"},
-           {"day = 31.01.2024",
-            "where: at character 7: expected dates as in 2024-01-31, however the source writes them"},
-           {"day = 1/2/2024",
-            "where: at character 7: expected dates as in 2024-01-31, however the source writes them"},
-           {"age = 1.5/2.5",
-            "where: at character 7: expected a number, 'text', true, false or a date such as 2024-01-31 "
-            "(number: "
-            "'1.5/2.5' is not a number: write it as 0.25, 1e-6 or 1/3)"},
-           {"age > ",
-            "where: at character 7: expected a number, 'text', true, false or a date such as 2024-01-31"},
-           {"ward = A",
-            "where: at character 8: expected a number, 'text', true, false or a date such as 2024-01-31"},
-           {"ward = \"A\"", "where: at character 8: expected text in single quotes"},
-           {"ward = 'A", "where: at character 10: expected a closing quote"},
-           {"größe > ?",
-            "where: at character 9: expected a number, 'text', true, false or a date such as 2024-01-31"},
-           {"ward in 'A'", "where: at character 9: expected '(' and a list of constants"},
-           {"ward in ('A' 'B')", "where: at character 14: expected ',' or ')'"},
-           {"ward in ('A'", "where: at character 13: expected ',' or ')'"},
-           {"a = 1 xor b = 2", "where: at character 7: expected 'and', 'or' or the end"},
-           {"a = 1 or", "where: at character 9: expected a column name"},
-           {"not", "where: at character 4: expected a column name"},
-           {"not or", "where: at character 5: expected a column name (quote it as \"or\")"},
-           {"not (not = )",
-            "where: at character 12: expected a number, 'text', true, false or a date such as 2024-01-31"},
-           {"(a = 1", "where: at character 7: expected 'and', 'or' or ')'"},
-           {"(a = 1 b = 2)", "where: at character 8: expected 'and', 'or' or ')'"},
-           {"a = 1)", "where: at character 6: expected 'and', 'or' or the end"},
-           {"()", "where: at character 2: expected a column name"},
-           {"not ()", "where: at character 6: expected a column name"},
-           {"a not = 1", "where: at character 7: expected 'in' or 'between'"},
-           {"a not 1", "where: at character 7: expected 'in' or 'between'"},
-           {"a is 1", "where: at character 6: expected 'missing' or 'not missing'"},
-           {"a is null", "where: at character 6: expected 'missing' or 'not missing'"},
-           {"a is not 1", "where: at character 10: expected 'missing' or 'not missing'"},
-           {"a between 1", "where: at character 12: expected 'and' and the other end"},
-           {"a between 1 or 2", "where: at character 13: expected 'and' and the other end"},
-           {"a between 1 and",
-            "where: at character 16: expected a number, 'text', true, false or a date such as "
-            "2024-01-31"},
-           {"missing is missing", "where: at character 1: expected a column name (quote it as \"missing\")"},
-           {"a = 1 and Between between 1 and 2",
-            "where: at character 11: expected a column name (quote it as \"Between\")"},
-           {"a = 1 and", "where: at character 10: expected a column name"},
-           {"seen = 2024-02-30", "where: at character 8: expected a date that exists, such as 2024-01-31"},
-           {"and = 1", "where: at character 1: expected a column name (quote it as \"and\")"},
-           {"1 = a", "where: at character 1: expected a column name"}}) {
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/engine/policy/predicate_errors.tsv")) {
+    const std::string& text = row.at(0);
+    const std::string& message = row.at(1);
     CAPTURE(text);
     CHECK_THROWS_AS(Predicate::parse(text), InvalidParameter);
     CHECK_THROWS_WITH(Predicate::parse(text), message);
