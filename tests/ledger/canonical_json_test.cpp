@@ -11,8 +11,10 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/json_writer.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
+using namespace epsilog::test;
 using epsilog::LedgerCorrupt;
 using epsilog::accounting::Rational;
 using epsilog::ledger::JsonValue;
@@ -198,32 +200,8 @@ TEST_CASE("canonical JSON: counts are integers below 2^53 and nothing else is a 
     CHECK(text == std::to_string(count));
     CHECK(parse_canonical(text).count() == count);
   }
-  for (const std::string& other : Texts{"9007199254740992",
-                                        "9007199254740993",
-                                        "18446744073709551616",
-                                        "10000000000000000",
-                                        "99999999999999999999999",
-                                        "1.0",
-                                        "0.5",
-                                        "1e2",
-                                        "1E2",
-                                        "1e400",
-                                        "-0",
-                                        "-1",
-                                        "+1",
-                                        "01",
-                                        "00",
-                                        "0x1",
-                                        ".5",
-                                        "1.",
-                                        "NaN",
-                                        "Infinity",
-                                        "null",
-                                        "nul",
-                                        "True",
-                                        "tru",
-                                        "truee",
-                                        ""}) {
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/ledger/no_counts.tsv")) {
+    const std::string& other = row.at(0);
     CAPTURE(other);
     CHECK_FALSE(is_read(other));
     CHECK_FALSE(is_read("[" + other + ",1]"));
@@ -231,30 +209,9 @@ TEST_CASE("canonical JSON: counts are integers below 2^53 and nothing else is a 
 }
 
 TEST_CASE("canonical JSON: what is wrong is said, and where", "[ledger][record][negative]") {
-  const std::map<std::string, std::string> faults{
-      {R"({"a":1,"a":2})", "canonical JSON, byte 10: a name appears twice"},
-      {R"({"b":1,"a":2})", "canonical JSON, byte 10: names are not in order"},
-      {R"({"a": 1})", "canonical JSON, byte 5: no value begins here"},
-      {R"({"a" :1})", "canonical JSON, byte 4: a colon is missing"},
-      {R"({ "a":1})", "canonical JSON, byte 1: a name is missing"},
-      {R"({"a":1 })", "canonical JSON, byte 6: an object goes on with a comma or ends with a brace"},
-      {R"({"a":1,})", "canonical JSON, byte 7: a name is missing"},
-      {R"([1,])", "canonical JSON, byte 3: no value begins here"},
-      {R"([1 ,2])", "canonical JSON, byte 2: an array goes on with a comma or ends with a bracket"},
-      {R"({"ä":1})", "canonical JSON, byte 5: a name is not plain ASCII"},
-      {"{\"\x7F\":1}", "canonical JSON, byte 4: a name is not plain ASCII"},
-      {R"({"a":01})", "canonical JSON, byte 7: a number begins with zero"},
-      {R"({"a":9007199254740992})", "canonical JSON, byte 21: a number is too large"},
-      {R"("a)", "canonical JSON, byte 1: a string does not end"},
-      {R"("a\")", "canonical JSON, byte 4: a string does not end"},
-      {"\"a\n\"", "canonical JSON, byte 4: a string before this is none"},
-      {R"("\u0041")", "canonical JSON, byte 8: a string before this is written otherwise"},
-      {"1\n", "canonical JSON, byte 1: something follows the value"},
-      {" 1", "canonical JSON, byte 0: no value begins here"},
-      {"\xEF\xBB\xBF{}", "canonical JSON, byte 0: no value begins here"},
-      {std::string("{\0}", 3), "canonical JSON, byte 1: a name is missing"},
-      {std::string("1\0", 2), "canonical JSON, byte 1: something follows the value"}};
-  for (const auto& [line, fault] : faults) {
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/ledger/canonical_faults.tsv")) {
+    const std::string& line = row.at(0);
+    const std::string& fault = row.at(1);
     CAPTURE(line);
     CHECK(fault_of(line) == fault);
     CHECK_FALSE(is_canonical(line));

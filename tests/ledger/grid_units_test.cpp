@@ -8,8 +8,10 @@
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "records.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
+using namespace epsilog::test;
 using epsilog::LedgerCorrupt;
 using epsilog::accounting::kUnitsMax;
 using epsilog::accounting::Rational;
@@ -49,34 +51,8 @@ TEST_CASE("grid units: 40,000 amounts have the text of their exact number, and a
 }
 
 TEST_CASE("grid units: no other text is read", "[ledger][record][negative]") {
-  for (const char* text : {"",
-                           "-",
-                           "-0",
-                           "+1",
-                           "00",
-                           "01",
-                           "1.",
-                           ".5",
-                           "1.0",
-                           "0.50",
-                           "0.0",
-                           "1e3",
-                           "1/2",
-                           " 1",
-                           "1 ",
-                           "1,5",
-                           "0x1",
-                           "1.-5",
-                           "1.5.5",
-                           "--1",
-                           "2305843.009213693953",
-                           "-2305843.009213693953",
-                           "0.0000000000001",
-                           "2305844",
-                           "9223372036854775807",
-                           "18446744073709551616",
-                           "99999999999999999999999999",
-                           "1.9999999999999999999999"}) {
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/ledger/no_grid_units.tsv")) {
+    const std::string& text = row.at(0);
     INFO(text);
     CHECK_THROWS_AS(parse_units(text, 12), LedgerCorrupt);
   }

@@ -9,10 +9,12 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "ledger/support/fixture.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;
+using namespace epsilog::test;
 
 namespace {
 
@@ -426,41 +428,9 @@ TEST_CASE("inspection: the checks that the format's description gives find nothi
 
 TEST_CASE("inspection: every way in which lives of decisions cannot be is named",
           "[ledger][inspection][lifecycle]") {
-  const std::vector<std::pair<std::string, std::string>> tampered = {
-      {kTo + "parent = 99 WHERE seq = 4", "decision 4 is about a decision that does not precede it"},
-      {kTo + "parent = 7 WHERE seq = 6", "decision 6 is about a decision that does not precede it"},
-      {kTo + "dataset = 99 WHERE seq = 4",
-       "decision 4 has another dataset or policy version than the one it is about"},
-      {kTo + "policy_version = 2 WHERE seq = 6",
-       "decision 6 has another dataset or policy version than the one it is about"},
-      {kTo + "outcome = 7 WHERE seq = 4", "decision 4 was token_issued about one that was pending"},
-      {kTo + "outcome = 1 WHERE seq = 4", "decision 4 was granted about one that was pending"},
-      {kTo + "outcome = 9 WHERE seq = 4", "decision 4 was forfeited about one that was pending"},
-      {kTo + "outcome = 5 WHERE seq = 6", "decision 6 was approved about one that was reserved"},
-      {kTo + "outcome = 6 WHERE seq = 6", "decision 6 was rejected about one that was reserved"},
-      {kTo + "outcome = 2 WHERE seq = 6", "decision 6 was refused about one that was reserved"},
-      {kTo + "outcome = 3 WHERE seq = 6", "decision 6 was reserved about one that was reserved"},
-      {kTo + "outcome = 4 WHERE seq = 6", "decision 6 was pending about one that was reserved"},
-      {kTo + "parent = 2 WHERE seq = 6", "decision 6 was token_issued about one that was granted"},
-      {kTo + "outcome = 8, parent = 1 WHERE seq = 6", "decision 6 is about one that was resolved before"},
-      {kTo + "outcome = 6, parent = 3 WHERE seq = 6", "decision 6 is the second vote of its principal"},
-      {kTo + "outcome = 8, parent = 5, deadline = 0 WHERE seq = 7",
-       "decision 7 was voided after a token was issued"},
-      {kTo + "outcome = 7, parent = 5, deadline = 0 WHERE seq = 7",
-       "decision 7 was token_issued after a token was issued"},
-      {"UPDATE movement SET spent_change = 1 WHERE seq = 2",
-       "decision 2 has other charges than the one it is about"},
-      {"DELETE FROM movement WHERE seq = 2", "decision 2 has other charges than the one it is about"},
-      {"UPDATE movement SET reserved_change = -1 WHERE seq = 9",
-       "decision 9 gives back other amounts than the one it is about reserved"},
-      {"DELETE FROM movement WHERE seq = 9",
-       "decision 9 gives back other amounts than the one it is about reserved"},
-      {"DELETE FROM open_decision WHERE seq = 7", "decision 7 is open and not listed as such"},
-      {"UPDATE open_decision SET deadline = 253339228800000 WHERE seq = 7",
-       "decision 7 is listed as open with another deadline"},
-      {"INSERT INTO open_decision VALUES(1, 253370764800000)", "decision 1 is listed as open and is not"},
-      {"INSERT INTO open_decision VALUES(6, 253370764800000)", "decision 6 is listed as open and is not"}};
-  for (const auto& [sql, fault] : tampered) {
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/ledger/impossible_lives.tsv")) {
+    const std::string& sql = row.at(0);
+    const std::string& fault = row.at(1);
     CAPTURE(sql);
     const LivedLedger fixture;
     fixture.tamper(sql);

@@ -2,10 +2,12 @@
 #include "decision_rows.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fixture.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;
+using namespace epsilog::test;
 
 namespace {
 
@@ -195,32 +197,8 @@ TEST_CASE("schema: a row cannot refer to a row that is not there", "[ledger][sch
 TEST_CASE("schema: looking up a key, an id, a dataset or movements reads an index, never the history",
           "[ledger][schema]") {
   const FilledLedger fixture;
-  for (const std::string sql :
-       {"SELECT * FROM decision WHERE principal = 1 AND key = 'b' AND key <> ''",
-        "SELECT seq FROM decision INDEXED BY decision_by_key_first WHERE key = 'b' AND principal = 1 AND key "
-        "<> ''",
-        "SELECT * FROM decision WHERE id = x'00'",
-        "SELECT count(*), min(id) FROM decision WHERE id >= x'00' AND id <= x'01'",
-        "SELECT * FROM decision WHERE dataset = 1 AND seq >= 5 ORDER BY seq",
-        "SELECT account, position FROM movement WHERE seq = 1 ORDER BY account",
-        "SELECT name FROM name WHERE no = 1",
-        "SELECT no FROM name INDEXED BY sqlite_autoindex_name_1 WHERE name = 'a'",
-        "SELECT no FROM name INDEXED BY name_again WHERE name = 'a'",
-        "SELECT version, revision FROM build WHERE no = 1",
-        "SELECT no FROM build WHERE version = 'a' AND revision = 'b'",
-        "SELECT question, release FROM plan WHERE no = 1",
-        "SELECT no FROM plan WHERE digest = x'00'",
-        "SELECT * FROM account WHERE dataset = 'a' ORDER BY dataset, scope, measure",
-        "SELECT * FROM account WHERE dataset = 'a' AND scope = 'b' AND measure = 'c'",
-        "SELECT * FROM account WHERE id = 1",
-        "SELECT seq FROM decision WHERE parent = 1 AND parent > 0 ORDER BY seq",
-        "SELECT 1 FROM decision WHERE parent = 1 AND parent > 0 AND outcome NOT IN (5, 7)",
-        "SELECT 1 FROM decision WHERE parent = 1 AND principal = 2 AND outcome IN (5, 6)",
-        "SELECT 1 FROM decision WHERE parent = 1 AND outcome = 7",
-        "SELECT seq FROM open_decision WHERE deadline <= 1 ORDER BY deadline, seq",
-        "DELETE FROM open_decision WHERE seq = 1",
-        "SELECT idx, leaf FROM log WHERE idx >= 1 AND idx < 2 ORDER BY idx",
-        "SELECT number, hash FROM node WHERE level = 8 AND number >= 1 AND number < 2 ORDER BY number"}) {
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/ledger/indexed_queries.tsv")) {
+    const std::string& sql = row.at(0);
     CAPTURE(sql);
     const std::string plan = explain_sql(fixture.path, sql);
     CAPTURE(plan);
@@ -320,8 +298,10 @@ TEST_CASE("schema: no CHECK lists the words of a column, so that a new word need
   const OpenLedger fixture;
   CHECK(fixture.insert(ledger::Outcome::approved, 0, {{"outcome", "10"}, {"holding", "3"}}).empty());
   CHECK(run_sql(fixture.path, "INSERT INTO clock_event VALUES(1, 0, 'sideways', 5, 5, 'eve', 2)").empty());
-  CHECK(run_sql(fixture.path, "INSERT INTO recovery(seq, cause, restored, dropped, at, by, why, remembered, found) "
-        "VALUES(1, 'sealed', 0, 0, 5, 'eve', '', 0, 0)").empty());
+  CHECK(run_sql(fixture.path,
+                "INSERT INTO recovery(seq, cause, restored, dropped, at, by, why, remembered, found) "
+                "VALUES(1, 'sealed', 0, 0, 5, 'eve', '', 0, 0)")
+            .empty());
   CHECK(run_sql(fixture.path,
                 "INSERT INTO credential_event VALUES(1, 0, 'c', 'oidc', 'ada', 'x', 0, 5, 'eve', '')")
             .empty());

@@ -3,6 +3,7 @@
 
 #include "epsilog/ledger/ledger_time.hpp"
 #include "served_clinic.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -28,40 +29,13 @@ std::string policy() {
          "      auc: {bounds: [0, 1], sensitivity: 1/100}\n";
 }
 
-/// What a body asks beside its dataset and its key: sound, and wrong in every way that a policy could tell.
-const std::vector<std::string>& questions() {
-  static const std::vector<std::string> kQuestions = {
-      R"("statistic":"count","epsilon":"0.1")",
-      R"("statistic":"count","by":"ward","epsilon":"0.1")",
-      R"("statistic":"mean:age","epsilon":"0.1")",
-      R"("statistic":"mean:agee","epsilon":"0.1")",
-      R"("statistic":"mean:ward","epsilon":"0.1")",
-      R"("statistic":"count","by":"age","epsilon":"0.1")",
-      R"("statistic":"count","where":"ward = 'A'","epsilon":"0.1")",
-      R"("statistic":"count","where":"ward = 'Z'","epsilon":"0.1")",
-      R"("statistic":"count","where":"wart = 'A'","epsilon":"0.1")",
-      R"("statistic":"count","where":"ward = ","epsilon":"0.1")",
-      R"("statistic":"count","where":"age < 1 and age > 2","epsilon":"0.1")",
-      R"("statistic":"proportion:ward:A","epsilon":"0.1")",
-      R"("statistic":"proportion:ward:Z","epsilon":"0.1")",
-      R"("statistic":"quantiles:age:0.1,0.5,0.9","epsilon":"0.1")",
-      R"("statistic":"value:auc","epsilon":"0.1")",
-      R"("statistic":"value:auk","epsilon":"0.1")",
-      R"("statistic":"nonsense","epsilon":"0.1")",
-      R"("statistic":7,"epsilon":"0.1")",
-      R"("epsilon":"0.1")",
-      R"("statistic":"count")",
-      R"("statistic":"count","epsilon":"1000")",
-      R"("statistic":"count","epsilon":"-1")",
-      R"("statistic":"count","epsilon":"0.1","delta":"0.1")",
-      R"("statistic":"count","rho":"0.1")",
-      R"("statistic":"count","epsilon":"0.1","purpose":"none")",
-      R"("statistic":"count","epsilon":"0.1","colour":"red")",
-      R"("statistic":"count","epsilon":"0.1","data_token":true)",
-      R"("statistic":"count","by":"ward","totals":"0.5","epsilon":"0.1")",
-      R"("rows":[{"statistic":"count","epsilon":"0.1"},{"statistic":"mean:agee","epsilon":"0.1"}])",
-      R"("rows":[])"};
-  return kQuestions;
+/// What a body asks beside its dataset and its key.
+std::vector<std::string> questions() {
+  std::vector<std::string> result;
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/serve/api/concealed_questions.tsv")) {
+    result.push_back(row.at(0));
+  }
+  return result;
 }
 
 struct Way {

@@ -7,9 +7,11 @@
 
 #include "heads.hpp"
 #include "request_transcript.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
+using namespace epsilog::test;
 using serve::HeadLimits;
 using serve::Malformed;
 using State = serve::RequestReader::State;
@@ -157,51 +159,8 @@ TEST_CASE("a request: its first line is METHOD TARGET HTTP/1.1 and nothing else"
     INFO(line);
     CHECK(with_line(line) == kTaken);
   }
-  for (const char* const line : {"",
-                                 "GET",
-                                 "GET /",
-                                 "GET  / HTTP/1.1",
-                                 "GET /  HTTP/1.1",
-                                 "GET / HTTP/1.1 ",
-                                 " GET / HTTP/1.1",
-                                 "GET / HTTP/1.1 x",
-                                 "GET / / HTTP/1.1",
-                                 "GET HTTP/1.1",
-                                 "/ HTTP/1.1",
-                                 " / HTTP/1.1",
-                                 "G(T / HTTP/1.1",
-                                 "G:T / HTTP/1.1",
-                                 "G@T / HTTP/1.1",
-                                 "GET, / HTTP/1.1",
-                                 "GET / http/1.1",
-                                 "GET / HTTP/11",
-                                 "GET / HTTP/1.11",
-                                 "GET / HTTP/01.1",
-                                 "GET / HTTP/1",
-                                 "GET / HTTP/1.",
-                                 "GET / HTTP/.1",
-                                 "GET / HTTP 1.1",
-                                 "GET / HTTP/1,1",
-                                 "GET / HTP/1.1",
-                                 "GET / HTTPS/1.1",
-                                 "GET / SIP/2.0",
-                                 "GET / HTTP/x.y",
-                                 "GET / XHTTP/1.1",
-                                 "GET  HTTP/1.1",
-                                 "GET * HTTP/1.1",
-                                 "OPTIONS * HTTP/1.1",
-                                 "GET http://a/ HTTP/1.1",
-                                 "GET https://a/ HTTP/1.1",
-                                 "CONNECT a:80 HTTP/1.1",
-                                 "GET a HTTP/1.1",
-                                 "GET /../ HTTP/1.1",
-                                 "GET //a HTTP/1.1",
-                                 "GET /%00 HTTP/1.1",
-                                 "GET /a%00b HTTP/1.1",
-                                 "GET /%zz HTTP/1.1",
-                                 "GET /%ff HTTP/1.1",
-                                 "GET /?a=1&a=2 HTTP/1.1",
-                                 "Host: a"}) {
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/serve/http/bad_request_lines.tsv")) {
+    const std::string& line = row.at(0);
     INFO(line);
     CHECK(with_line(line) == kBad);
   }
