@@ -7,8 +7,7 @@
 
 #include "support/catch.hpp"
 
-using epsilog::accounting::Callback;
-using epsilog::accounting::CallbackRef;
+using namespace epsilog::accounting;
 
 namespace {
 

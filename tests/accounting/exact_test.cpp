@@ -8,9 +8,7 @@
 #include "support/catch.hpp"
 
 using epsilog::InvalidParameter;
-using epsilog::accounting::Exact;
-using epsilog::accounting::Integer;
-using epsilog::accounting::Rational;
+using namespace epsilog::accounting;
 
 // What must not compile is in tests/compile/inexact_arguments.cpp too, with the error it gives.
 static_assert(!std::is_constructible_v<Exact, double>);

@@ -15,11 +15,7 @@
 #include "support/floating_point_settings.hpp"
 
 using namespace epsilog::accounting;
-using epsilog::test::check_everywhere;
-using epsilog::test::FloatingPointSetting;
-using epsilog::test::FloatingPointState;
-using epsilog::test::SetFloatingPoint;
-using epsilog::test::with_floating_point;
+using namespace epsilog::test;
 
 namespace {
 

@@ -8,10 +8,7 @@
 #include "support/catch.hpp"
 
 using epsilog::InvalidParameter;
-using epsilog::accounting::ExponentRange;
-using epsilog::accounting::MpfrNumber;
-using epsilog::accounting::power_of_two;
-using epsilog::accounting::Rational;
+using namespace epsilog::accounting;
 
 TEST_CASE("mpfr number: rational to number and back is exact when the number is dyadic",
           "[accounting][mpfr]") {

@@ -13,8 +13,7 @@
 
 using namespace epsilog;
 using namespace epsilog::accounting;
-using epsilog::test::is_just_above;
-using epsilog::test::number;
+using namespace epsilog::test;
 
 namespace {
 

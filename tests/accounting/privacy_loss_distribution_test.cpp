@@ -13,9 +13,7 @@ namespace {
 
 using namespace epsilog::accounting;
 using epsilog::InvalidParameter;
-using epsilog::test::number;
-using epsilog::test::reference_table;
-using epsilog::test::reference_value;
+using namespace epsilog::test;
 using Kind = ComposedLaw::Kind;
 
 ComposedLaw noise(Kind kind, const std::string& scale, const std::string& sensitivity, std::uint64_t count) {

@@ -7,9 +7,7 @@
 #include "support/catch.hpp"
 
 using namespace epsilog;
-using accounting::fitted_table;
-using accounting::Rational;
-using accounting::TableMargins;
+using namespace accounting;
 
 namespace {
 

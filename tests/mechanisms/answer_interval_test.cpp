@@ -23,11 +23,7 @@
 
 using namespace epsilog;
 using namespace epsilog::mechanisms;
-using accounting::ceil;
-using accounting::floor;
-using accounting::Integer;
-using accounting::parse_rational;
-using accounting::power_of_two;
+using namespace accounting;
 
 namespace {
 

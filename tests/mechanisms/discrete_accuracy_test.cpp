@@ -11,10 +11,8 @@
 #include "support/reference_table.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::accounting::power_of_ten;
-using epsilog::accounting::power_of_two;
-using epsilog::test::just_beyond;
-using epsilog::test::number;
+using namespace epsilog::accounting;
+using namespace epsilog::test;
 
 namespace {
 

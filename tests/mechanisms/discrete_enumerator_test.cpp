@@ -13,8 +13,7 @@
 
 using namespace epsilog::mechanisms;
 using epsilog::accounting::parse_rational;
-using epsilog::test::Masses;
-using epsilog::test::walk;
+using namespace epsilog::test;
 
 namespace {
 

@@ -12,10 +12,8 @@
 
 using namespace epsilog::mechanisms;
 using epsilog::InvalidParameter;
-using epsilog::accounting::parse_rational;
-using epsilog::accounting::power_of_two;
-using epsilog::test::ReplayBits;
-using epsilog::test::SeededBits;
+using namespace epsilog::accounting;
+using namespace epsilog::test;
 
 namespace {
 

@@ -21,8 +21,7 @@
 
 using namespace epsilog::mechanisms;
 using namespace epsilog::test;
-using epsilog::accounting::parse_rational;
-using epsilog::accounting::power_of_two;
+using namespace epsilog::accounting;
 
 namespace {
 

@@ -15,15 +15,9 @@
 #include "support/replay_bits.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::accounting::ApproximateLoss;
-using epsilog::accounting::Delta;
-using epsilog::accounting::Epsilon;
-using epsilog::accounting::Integer;
-using epsilog::accounting::MpfrNumber;
-using epsilog::accounting::Rational;
+using namespace epsilog::accounting;
 using epsilog::ledger::Transaction;
-using epsilog::test::check_everywhere;
-using epsilog::test::SeededBits;
+using namespace epsilog::test;
 
 namespace {
 

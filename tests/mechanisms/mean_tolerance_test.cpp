@@ -10,10 +10,8 @@
 #include "support/reference_table.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::accounting::power_of_ten;
-using epsilog::accounting::power_of_two;
-using epsilog::test::number;
-using epsilog::test::reference_table;
+using namespace epsilog::accounting;
+using namespace epsilog::test;
 
 namespace {
 

@@ -13,8 +13,7 @@
 #include "support/seeded_noise.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::accounting::power_of_ten;
-using epsilog::accounting::power_of_two;
+using namespace epsilog::accounting;
 using epsilog::test::number;
 
 namespace {

@@ -5,8 +5,7 @@
 #include "support/catch.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::accounting::parse_rational;
-using epsilog::accounting::power_of_two;
+using namespace epsilog::accounting;
 
 namespace {
 

@@ -16,12 +16,10 @@
 #include "support/replay_bits.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::EntropyUnavailable;
-using epsilog::InvalidParameter;
+using namespace epsilog;
 using epsilog::accounting::Epsilon;
 using epsilog::ledger::Transaction;
-using epsilog::test::quantiles_asked;
-using epsilog::test::SeededBits;
+using namespace epsilog::test;
 using Cells = std::vector<std::vector<CandidateRows>>;
 
 namespace {

@@ -10,11 +10,7 @@
 #include "support/catch.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::test::Between;
-using epsilog::test::changed;
-using epsilog::test::JointLaw;
-using epsilog::test::kLawPrecision;
-using epsilog::test::quantiles_asked;
+using namespace epsilog::test;
 using Data = std::vector<std::uint64_t>;
 
 namespace {

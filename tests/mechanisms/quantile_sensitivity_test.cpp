@@ -10,11 +10,7 @@
 #include "support/catch.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::test::changed;
-using epsilog::test::Changed;
-using epsilog::test::neighbours;
-using epsilog::test::rows_of;
-using epsilog::test::toy_data;
+using namespace epsilog::test;
 using Data = std::vector<std::uint64_t>;
 
 namespace {

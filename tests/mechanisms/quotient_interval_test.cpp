@@ -19,8 +19,7 @@
 
 using namespace epsilog;
 using namespace epsilog::mechanisms;
-using accounting::Epsilon;
-using accounting::parse_rational;
+using namespace accounting;
 
 namespace {
 

@@ -11,10 +11,8 @@
 #include "support/catch.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::accounting::parse_rational;
-using epsilog::accounting::power_of_two;
-using epsilog::test::Between;
-using epsilog::test::quantiles_asked;
+using namespace epsilog::accounting;
+using namespace epsilog::test;
 using Data = std::vector<std::uint64_t>;
 
 namespace {

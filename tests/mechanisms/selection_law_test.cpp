@@ -18,9 +18,7 @@
 #include "support/replay_bits.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::test::Between;
-using epsilog::test::quantiles_asked;
-using epsilog::test::SeededBits;
+using namespace epsilog::test;
 
 namespace {
 

@@ -16,10 +16,7 @@
 
 using namespace epsilog::mechanisms;
 using epsilog::accounting::parse_rational;
-using epsilog::test::Between;
-using epsilog::test::Masses;
-using epsilog::test::SeededBits;
-using epsilog::test::selection_law;
+using namespace epsilog::test;
 
 namespace {
 

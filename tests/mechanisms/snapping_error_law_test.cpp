@@ -15,8 +15,7 @@
 
 using namespace epsilog::mechanisms;
 using namespace epsilog::test;
-using epsilog::accounting::Integer;
-using epsilog::accounting::power_of_two;
+using namespace epsilog::accounting;
 
 namespace {
 

@@ -11,10 +11,8 @@
 #include "support/replay_bits.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::EntropyUnavailable;
-using epsilog::InvalidParameter;
-using epsilog::accounting::parse_rational;
-using epsilog::accounting::power_of_two;
+using namespace epsilog;
+using namespace epsilog::accounting;
 using epsilog::ledger::Transaction;
 using epsilog::test::SeededBits;
 using Options = SnappingMechanism::Options;

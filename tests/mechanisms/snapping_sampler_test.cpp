@@ -10,8 +10,7 @@
 
 using namespace epsilog::mechanisms;
 using epsilog::accounting::power_of_two;
-using epsilog::test::ReplayBits;
-using epsilog::test::SeededBits;
+using namespace epsilog::test;
 
 namespace {
 

@@ -11,8 +11,7 @@
 #include "support/seeded_noise.hpp"
 
 using namespace epsilog::mechanisms;
-using epsilog::test::binomial_tail_bound;
-using epsilog::test::SeededNoise;
+using namespace epsilog::test;
 
 namespace {
 

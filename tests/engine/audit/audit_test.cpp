@@ -9,9 +9,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::audit_verify;
-using engine::AuditReport;
-using engine::Engine;
+using namespace engine;
 
 namespace {
 

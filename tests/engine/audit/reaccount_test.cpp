@@ -18,14 +18,8 @@
 
 using namespace epsilog;
 using namespace epsilog::engine;
-using accounting::Accountant;
-using accounting::ComposedLaw;
-using accounting::kAccountants;
-using accounting::KnownLoss;
-using accounting::parse_rational;
-using epsilog::test::Clinic;
-using epsilog::test::release;
-using epsilog::test::request;
+using namespace accounting;
+using namespace epsilog::test;
 
 namespace {
 

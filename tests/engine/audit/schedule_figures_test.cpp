@@ -8,11 +8,7 @@
 
 using namespace epsilog;
 using namespace epsilog::engine;
-using accounting::Accountant;
-using accounting::ComposedLaw;
-using accounting::KnownLoss;
-using accounting::parse_rational;
-using accounting::Rational;
+using namespace accounting;
 
 namespace {
 

@@ -282,8 +282,8 @@ class Walk final {
     }
   }
 
-  static std::optional<std::string> optional(const char* text) {
-    return *text == '\0' ? std::nullopt : std::optional<std::string>(text);
+  static std::optional<std::string> optional(const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional<std::string>(text);
   }
   [[nodiscard]] std::string time() const {
     const auto two = [](int number) { return (number < 10 ? "0" : "") + std::to_string(number); };

@@ -10,8 +10,7 @@
 #include "support/catch.hpp"
 
 using namespace epsilog::engine;
-using epsilog::accounting::Integer;
-using epsilog::accounting::Rational;
+using namespace epsilog::accounting;
 
 namespace {
 

@@ -20,9 +20,7 @@
 using namespace epsilog;
 using namespace epsilog::test;
 using accounting::Rational;
-using engine::Answer;
-using engine::Policy;
-using engine::Request;
+using namespace engine;
 
 namespace {
 

@@ -16,11 +16,7 @@
 using namespace epsilog;
 using namespace epsilog::test;
 using accounting::parse_rational;
-using engine::Answer;
-using engine::DummyAnswer;
-using engine::Engine;
-using engine::Policy;
-using engine::Request;
+using namespace engine;
 
 namespace {
 

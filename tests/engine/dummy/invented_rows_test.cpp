@@ -11,9 +11,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::Dataset;
-using engine::InventedRows;
-using engine::Rational;
+using namespace engine;
 
 namespace {
 

@@ -24,13 +24,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::Checkpoint;
-using engine::CheckpointRule;
-using engine::DueOutcome;
-using engine::KeyFile;
-using engine::KeyIo;
-using engine::KeyUnusable;
-using engine::NotVerified;
+using namespace engine;
 namespace fs = std::filesystem;
 
 namespace {

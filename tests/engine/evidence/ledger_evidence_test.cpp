@@ -13,11 +13,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::Checkpoint;
-using engine::ConsistencyText;
-using engine::KeyFile;
-using engine::KeyUnusable;
-using engine::NotVerified;
+using namespace engine;
 using ledger::TreeHead;
 
 namespace {

@@ -10,8 +10,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::KeyChange;
-using engine::SignatureType;
+using namespace engine;
 
 namespace {
 

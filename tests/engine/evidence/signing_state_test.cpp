@@ -18,9 +18,7 @@
 
 using namespace epsilog::engine;
 using namespace epsilog::test;
-using epsilog::ledger::Hash;
-using epsilog::ledger::leaf_hash;
-using epsilog::ledger::node_hash;
+using namespace epsilog::ledger;
 using namespace std::chrono_literals;
 
 namespace {

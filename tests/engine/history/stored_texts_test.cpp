@@ -16,16 +16,8 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using accounting::Integer;
-using accounting::Rational;
-using engine::Act;
-using engine::Answer;
-using engine::Engine;
-using engine::Holding;
-using engine::Predicate;
-using engine::Reason;
-using engine::RefusalCode;
-using engine::Request;
+using namespace accounting;
+using namespace engine;
 
 namespace {
 

@@ -15,10 +15,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::CredentialBook;
-using engine::CredentialState;
-using engine::Identified;
-using engine::NewCredential;
+using namespace engine;
 
 namespace {
 

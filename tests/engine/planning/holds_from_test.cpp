@@ -24,8 +24,7 @@
 using namespace epsilog;
 using namespace epsilog::engine;
 using namespace epsilog::test;
-using accounting::PostProcessing;
-using accounting::Rational;
+using namespace accounting;
 using mechanisms::AnswerInterval;
 
 namespace {

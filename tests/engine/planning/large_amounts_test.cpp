@@ -7,9 +7,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::Answer;
-using engine::Engine;
-using engine::RefusalCode;
+using namespace engine;
 
 namespace {
 

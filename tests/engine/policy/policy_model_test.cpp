@@ -3,16 +3,15 @@
 #include <fstream>
 #include <random>
 
-#include "epsilog/engine/nearest.hpp"
 #include "epsilog/engine/checked_policy.hpp"
+#include "epsilog/engine/nearest.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "policy_text.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::engine;
-using epsilog::test::faults_of;
-using epsilog::test::PolicyText;
+using namespace epsilog::test;
 
 using Texts = std::vector<std::string>;
 

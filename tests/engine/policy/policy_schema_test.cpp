@@ -20,9 +20,9 @@
 #include "support/catch.hpp"
 #include "yaml_tree.hpp"
 
+using namespace epsilog::test;
 using namespace epsilog;
 using namespace epsilog::engine;
-using epsilog::test::PolicyText;
 using nlohmann::json;
 
 namespace {

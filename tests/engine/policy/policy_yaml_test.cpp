@@ -7,8 +7,7 @@
 
 using namespace epsilog;
 using namespace epsilog::engine;
-using epsilog::test::faults_of;
-using epsilog::test::PolicyText;
+using namespace epsilog::test;
 
 using Texts = std::vector<std::string>;
 

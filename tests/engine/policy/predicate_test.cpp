@@ -12,6 +12,7 @@
 #include "support/case_table.hpp"
 #include "support/catch.hpp"
 
+using namespace epsilog::test;
 using namespace epsilog;
 using namespace epsilog::engine;
 

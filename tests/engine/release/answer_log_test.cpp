@@ -19,9 +19,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::Answer;
-using engine::Engine;
-using engine::Holding;
+using namespace engine;
 using ledger::LogPlace;
 
 namespace {
@@ -200,7 +198,8 @@ TEST_CASE("answer: a tree that cannot be read keeps no value from who asks again
   record_another(engine);
   record_another(engine);
   // That of another decision, and not the last one, which L.lock remembers.
-  const std::string leaf_of = "UPDATE log SET leaf = x'00' WHERE idx = (SELECT line FROM decision WHERE seq = ";
+  const std::string leaf_of =
+      "UPDATE log SET leaf = x'00' WHERE idx = (SELECT line FROM decision WHERE seq = ";
   tamper(clinic.ledger(), leaf_of + "2)");
   const Answer again = release(engine, request("count", "0.1", "key"));
   CHECK(again.released.values == first.released.values);

@@ -12,10 +12,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::Answer;
-using engine::AnswerTicks;
-using engine::Engine;
-using engine::TickedAnswers;
+using namespace engine;
 using std::chrono::milliseconds;
 
 namespace {

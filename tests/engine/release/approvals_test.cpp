@@ -10,10 +10,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::Answer;
-using engine::Engine;
-using engine::Holding;
-using engine::RequestState;
+using namespace engine;
 
 TEST_CASE("approval: a request above the threshold waits, debits nothing and is not released",
           "[engine][approvals]") {

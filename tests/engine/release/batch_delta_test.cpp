@@ -19,12 +19,8 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using accounting::Delta;
-using accounting::Epsilon;
-using accounting::Rational;
-using engine::Answer;
-using engine::Engine;
-using engine::RefusalCode;
+using namespace accounting;
+using namespace engine;
 
 namespace {
 

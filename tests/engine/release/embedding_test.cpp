@@ -16,9 +16,7 @@
 using namespace epsilog;
 using namespace epsilog::test;
 using accounting::Rational;
-using engine::Accuracy;
-using engine::Alphas;
-using engine::Engine;
+using namespace engine;
 
 namespace {
 

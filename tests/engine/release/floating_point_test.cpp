@@ -20,8 +20,7 @@
 using namespace epsilog;
 using namespace epsilog::test;
 using accounting::Rational;
-using engine::Answer;
-using engine::Engine;
+using namespace engine;
 
 namespace {
 

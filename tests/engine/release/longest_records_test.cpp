@@ -15,8 +15,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using accounting::Integer;
-using accounting::Rational;
+using namespace accounting;
 using engine::Engine;
 using nlohmann::json;
 

@@ -8,8 +8,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::Answer;
-using engine::Holding;
+using namespace engine;
 
 namespace {
 

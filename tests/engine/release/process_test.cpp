@@ -15,8 +15,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::Answer;
-using engine::Engine;
+using namespace engine;
 
 namespace {
 

@@ -11,9 +11,7 @@
 using namespace epsilog;
 using namespace epsilog::test;
 using accounting::Rational;
-using engine::Answer;
-using engine::Engine;
-using engine::RefusalCode;
+using namespace engine;
 
 namespace {
 

@@ -14,8 +14,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::Engine;
-using engine::RequestState;
+using namespace engine;
 
 namespace {
 

@@ -14,8 +14,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::Answer;
-using engine::Engine;
+using namespace engine;
 namespace fs = std::filesystem;
 
 namespace {

@@ -14,10 +14,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::Answer;
-using engine::Engine;
-using engine::Holding;
-using engine::RequestState;
+using namespace engine;
 
 namespace {
 

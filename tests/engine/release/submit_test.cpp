@@ -16,9 +16,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::Answer;
-using engine::Engine;
-using engine::Submitted;
+using namespace engine;
 
 namespace {
 

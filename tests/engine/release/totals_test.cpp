@@ -13,11 +13,8 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using accounting::PostProcessing;
-using accounting::Rational;
-using engine::Answer;
-using engine::Engine;
-using engine::RefusalCode;
+using namespace accounting;
+using namespace engine;
 
 namespace {
 

@@ -5,9 +5,7 @@
 #include "epsilog/engine/burn_down.hpp"
 #include "support/catch.hpp"
 
-using epsilog::engine::BurnPoint;
-using epsilog::engine::BurnSpan;
-using epsilog::engine::Course;
+using namespace epsilog::engine;
 
 namespace {
 

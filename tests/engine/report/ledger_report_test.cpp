@@ -10,10 +10,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::BurnDown;
-using engine::BurnPoint;
-using engine::DecisionSort;
-using engine::LedgerReport;
+using namespace engine;
 
 namespace {
 

@@ -14,8 +14,7 @@
 using namespace epsilog;
 using namespace epsilog::test;
 using engine::Engine;
-using ledger_tests::FaultMemory;
-using ledger_tests::FaultVfs;
+using namespace ledger_tests;
 
 namespace {
 

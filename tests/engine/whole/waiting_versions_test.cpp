@@ -12,10 +12,7 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using engine::Answer;
-using engine::Engine;
-using engine::Holding;
-using engine::Request;
+using namespace engine;
 
 namespace {
 
