@@ -2,15 +2,11 @@
 // error, and nothing on standard output.
 #include <algorithm>
 
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::test::contains;
-using epsilog::test::dump;
-using epsilog::test::kClinicPolicy;
-using epsilog::test::lines;
-using epsilog::test::Result;
-using epsilog::test::Workbench;
+using namespace epsilog::test;
 
 namespace {
 
@@ -26,43 +22,13 @@ void check_usage(const Result& result, const std::string& part) {
   CHECK(contains(result.err, part));
 }
 
-const std::vector<Words> kVerbs = {{"init"},
-                                   {"policy", "check"},
-                                   {"policy", "show"},
-                                   {"policy", "apply"},
-                                   {"data", "check"},
-                                   {"plan"},
-                                   {"release"},
-                                   {"reserve"},
-                                   {"commit"},
-                                   {"cancel"},
-                                   {"token"},
-                                   {"pending"},
-                                   {"approve"},
-                                   {"reject"},
-                                   {"budget"},
-                                   {"history"},
-                                   {"show"},
-                                   {"audit", "verify"},
-                                   {"accuracy", "snapping"},
-                                   {"accuracy", "discrete-gaussian"},
-                                   {"accuracy", "discrete-laplace"},
-                                   {"calibrate", "snapping"},
-                                   {"calibrate", "gaussian"},
-                                   {"tolerance", "laplace"},
-                                   {"tolerance", "gaussian"},
-                                   {"tolerance", "mean"},
-                                   {"audit", "checkpoint"},
-                                   {"audit", "prove"},
-                                   {"audit", "consistency"},
-                                   {"audit", "check-proof"},
-                                   {"audit", "cosign"},
-                                   {"key", "generate"},
-                                   {"key", "add"},
-                                   {"key", "retire"},
-                                   {"recover"},
-                                   {"clock", "confirm"},
-                                   {"relocate"}};
+std::vector<Words> verbs() {
+  std::vector<Words> result;
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/cli/verbs.tsv")) {
+    result.push_back(words_of(row.at(0)));
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -72,7 +38,7 @@ TEST_CASE("help: examples come first, for the command and for every verb", "[cli
   CHECK(root.exit == 0);
   CHECK(root.err.empty());
   CHECK(root.out.find("Examples") < root.out.find("Verbs"));
-  for (const Words& verb : kVerbs) {
+  for (const Words& verb : verbs()) {
     Words words = verb;
     words.emplace_back("--help");
     const Result result = bench.run(words);
@@ -156,26 +122,27 @@ TEST_CASE("arguments: too few and too many words are refused", "[cli][negative]"
 TEST_CASE("ledger: verbs that need one and are told none end with exit code 2", "[cli][negative]") {
   Workbench bench;
   bench.write("policy.yaml", kClinicPolicy);
-  const std::vector<Words> commands = {{"init", "--policy", "policy.yaml"},
-                                       {"policy", "show"},
-                                       {"policy", "apply", "policy.yaml"},
-                                       {"data", "check"},
-                                       {"plan", "clinic", "count", "--epsilon", "1"},
-                                       {"release", "clinic", "count", "--epsilon", "1"},
-                                       {"reserve", "clinic", "count", "--epsilon", "1"},
-                                       {"commit", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
-                                       {"cancel", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
-                                       {"token", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
-                                       {"pending"},
-                                       {"approve", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
-                                       {"reject", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
-                                       {"budget"},
-                                       {"history"},
-                                       {"show", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
-                                       {"audit", "verify"},
-                                       {"recover"},
-                                       {"clock", "confirm"}};
-  for (const Words& command : commands) check_usage(bench.run(command), "EPSILOG_LEDGER");
+  const std::string id = "01HV5Y3K9QZ8T7W6R5N4M3J2XA";
+  const Words commands = {"init --policy policy.yaml",
+                          "policy show",
+                          "policy apply policy.yaml",
+                          "data check",
+                          "plan clinic count --epsilon 1",
+                          "release clinic count --epsilon 1",
+                          "reserve clinic count --epsilon 1",
+                          "commit " + id,
+                          "cancel " + id,
+                          "token " + id,
+                          "pending",
+                          "approve " + id,
+                          "reject " + id,
+                          "budget",
+                          "history",
+                          "show " + id,
+                          "audit verify",
+                          "recover",
+                          "clock confirm"};
+  for (const std::string& command : commands) check_usage(bench.run(words_of(command)), "EPSILOG_LEDGER");
   bench.environment["EPSILOG_LEDGER"] = "";
   check_usage(bench.run({"budget"}), "EPSILOG_LEDGER");
   check_usage(bench.run({"budget", "--ledger", ""}), "--ledger");

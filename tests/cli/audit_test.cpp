@@ -2,13 +2,7 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::test::contains;
-using epsilog::test::decision_id;
-using epsilog::test::kClinicPolicy;
-using epsilog::test::query;
-using epsilog::test::Result;
-using epsilog::test::tamper;
-using epsilog::test::Workbench;
+using namespace epsilog::test;
 using nlohmann::json;
 
 namespace {

@@ -2,10 +2,7 @@
 #include "support/catch.hpp"
 #include "table_clinic.hpp"
 
-using epsilog::test::contains;
-using epsilog::test::decisions_of;
-using epsilog::test::Result;
-using epsilog::test::Workbench;
+using namespace epsilog::test;
 using nlohmann::json;
 
 namespace {

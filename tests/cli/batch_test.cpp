@@ -10,12 +10,7 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::test::contains;
-using epsilog::test::CsvTable;
-using epsilog::test::lines;
-using epsilog::test::Result;
-using epsilog::test::Streams;
-using epsilog::test::Workbench;
+using namespace epsilog::test;
 using nlohmann::json;
 
 namespace {

@@ -1,21 +1,16 @@
 // The calculators: every verb as text, JSON, quiet and table, against figures that
 // tests/reference/command_figures.py computes by two methods.
 #include <cmath>
-#include <sstream>
+#include <map>
 
 #include "csv_table.hpp"
 #include "epsilog/accounting/rational.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::accounting::parse_rational;
-using epsilog::accounting::Rational;
-using epsilog::test::contains;
-using epsilog::test::CsvTable;
-using epsilog::test::lines;
-using epsilog::test::Result;
-using epsilog::test::Streams;
-using epsilog::test::Workbench;
+using namespace epsilog::accounting;
+using namespace epsilog::test;
 using nlohmann::json;
 
 namespace {
@@ -38,131 +33,24 @@ struct Case {
 };
 
 const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
-      {{"accuracy", "snapping"},
-       {{"epsilon", "0.1"},
-        {"sensitivity", "1"},
-        {"bound", "20"},
-        {"alpha", "0.05"},
-        {"arithmetic", "exact"}},
-       {{"a", Side::up, "31.02585092994045684017991454684364207602"},
-        {"lambda", Side::exact, "10"},
-        {"grid", Side::exact, "16"}}},
-      {{"accuracy", "snapping"},
-       {{"epsilon", "0.1"},
-        {"sensitivity", "1"},
-        {"bound", "20"},
-        {"alpha", "0.01"},
-        {"arithmetic", "exact"}},
-       {{"a", Side::exact, "36"}, {"lambda", Side::exact, "10"}, {"grid", Side::exact, "16"}}},
-      // From y = 3 the outputs are 23, 19, 17, 13, 3 and 13 away; below 19 lies 1 - exp(-.9)/2 - ... of it.
-      {{"accuracy", "snapping"},
-       {{"epsilon", "0.1"}, {"sensitivity", "1"}, {"bound", "20"}, {"alpha", "0.05"}, {"at", "3"}},
-       {{"a", Side::exact, "19"}, {"grid", Side::exact, "16"}}},
-      // Beyond 36 from -20 only 20 lies, reached by noise from 36 on, below which lie lambda ln 50 = 39.1.
-      {{"accuracy", "snapping"},
-       {{"epsilon", "0.1"},
-        {"sensitivity", "1"},
-        {"bound", "20"},
-        {"accuracy", "36"},
-        {"arithmetic", "exact"}},
-       {{"alpha", Side::up, "0.009157819444367090146859064636189437483093"},  // exp(-4)/2
-        {"lambda", Side::exact, "10"},
-        {"grid", Side::exact, "16"}}},
-      {{"accuracy", "discrete-gaussian"},
-       {{"scale", "1"}, {"alpha", "0.5"}},
-       {{"accuracy", Side::exact, "2"}}},
-      {{"accuracy", "discrete-gaussian"},
-       {{"accuracy", "1"}, {"alpha", "1/2"}},
-       {{"scale", Side::down, "0.7978789948726938377871831234342743752757"},
-        {"scale_hex", Side::down, "0.7978789948726938377871831234342743752757"}}},
-      {{"accuracy", "discrete-gaussian"},
-       {{"accuracy", "19.5"}, {"alpha", "0.05"}},
-       {{"scale", Side::down, "9.953349189162983489808664079661957917279"},
-        {"scale_hex", Side::down, "9.953349189162983489808664079661957917279"}}},
-      {{"accuracy", "discrete-gaussian"},
-       {{"scale", "10"}, {"accuracy", "20"}},
-       {{"alpha", Side::up, "0.05107930037672134124272108442895703977514"}}},
-      {{"accuracy", "discrete-laplace"},
-       {{"scale", "10"}, {"alpha", "0.0523"}},
-       {{"accuracy", Side::exact, "30"}}},
-      {{"accuracy", "discrete-laplace"},
-       {{"accuracy", "1"}, {"alpha", "0.5"}},
-       {{"scale", Side::down, "0.9102392266268373936142401657361070006126"},
-        {"scale_hex", Side::down, "0.9102392266268373936142401657361070006126"}}},
-      {{"accuracy", "discrete-laplace"},
-       {{"accuracy", "30"}, {"alpha", "0.05"}},
-       {{"scale", Side::down, "9.851575570594107397171983394833162587888"},
-        {"scale_hex", Side::down, "9.851575570594107397171983394833162587888"}}},
-      {{"accuracy", "discrete-laplace"},
-       {{"scale", "10"}, {"accuracy", "59/2"}},
-       {{"alpha", Side::up, "0.05227434939743929508786775325391000179731"}}},
-      {{"calibrate", "snapping"},
-       {{"accuracy", "40"}, {"alpha", "0.05"}, {"sensitivity", "1"}},
-       {{"epsilon", Side::exact, "0.0796593416"},  // 0.079659341599604..., up to a multiple of 10^-12
-        {"grid", Side::exact, "16"},
-        {"lambda", Side::exact, "10000000000/796593416"}}},
-      {{"calibrate", "snapping"},
-       {{"accuracy", "40"}, {"alpha", "0.05"}, {"sensitivity", "1"}, {"bound", "1000"}},
-       {{"epsilon", Side::exact, "0.0796593416"}, {"grid", Side::exact, "16"}}},
-      // 1/8 + (18*12.5 + 10)/2^53, and as published 1/8 + (12*12.5 + 2)/2^53.
-      {{"calibrate", "snapping"},
-       {{"lambda", "8"}, {"sensitivity", "1"}, {"bound", "100"}, {"precision", "binary64"}},
-       {{"epsilon", Side::exact, "0.125000000001"},
-        {"adjusted", Side::exact, "0.12500000000002609024107869117869995534420013427734375"},
-        {"published", Side::exact, "0.12500000000001687538997430237941443920135498046875"},
-        {"lambda", Side::exact, "8"},
-        {"grid", Side::exact, "8"}}},
-      {{"calibrate", "snapping"},
-       {{"lambda", "10"}, {"sensitivity", "1"}, {"bound", "20"}, {"alpha", "0.05"}, {"arithmetic", "exact"}},
-       {{"epsilon", Side::exact, "0.1"},
-        {"adjusted", Side::exact, "0.1"},
-        {"a", Side::up, "31.02585092994045684017991454684364207602"}}},
-      {{"calibrate", "gaussian"},
-       {{"epsilon", "1"}, {"delta", "1e-6"}, {"sensitivity", "1"}},
-       {{"sigma", Side::up, "4.224678889326835282997321181958865159309"},
-        {"sigma_hex", Side::up, "4.224678889326835282997321181958865159309"}}},
-      {{"calibrate", "gaussian"},
-       {{"epsilon", "0.1"}, {"delta", "1/100000"}, {"sensitivity", "1"}},
-       {{"sigma", Side::up, "30.74956613197745023894201941274080802393"},
-        {"sigma_hex", Side::up, "30.74956613197745023894201941274080802393"}}},
-      {{"calibrate", "gaussian"},
-       {{"sigma", "1"}, {"epsilon", "1"}, {"sensitivity", "1"}},
-       {{"delta", Side::up, "0.1269367375066439458008296247577668804151"}}},
-      {{"calibrate", "gaussian"},
-       {{"sigma", "0.5"}, {"epsilon", "0"}, {"sensitivity", "1"}},
-       {{"delta", Side::up, "0.6826894921370858971704650912640758449558"}}},
-      {{"calibrate", "gaussian"},
-       {{"sigma", "500"}, {"epsilon", "0.5"}, {"sensitivity", "10"}},
-       {{"delta", Side::up, "3.129776772980134037655400882342452794265e-141"}}},
-      {{"tolerance", "laplace"},
-       {{"epsilon", "50"}, {"l1", "1"}, {"flakiness", "23"}},
-       {{"tolerance", Side::up, "1.059189142777261014648276069154807535497"},
-        {"complementary", Side::down, "2.00000000000000000000001e-25"}}},
-      {{"tolerance", "laplace"},
-       {{"epsilon", "1"}, {"l1", "2"}, {"flakiness", "15"}, {"partitions", "10"}},
-       {{"tolerance", Side::up, "73.68272297580946098857572654989928714324"}}},
-      {{"tolerance", "laplace"},
-       {{"epsilon", "1"}, {"l1", "2"}, {"flakiness", "15"}, {"partitions", "10"}, {"integer", "true"}},
-       {{"tolerance", Side::exact, "74"}}},
-      {{"tolerance", "gaussian"},
-       {{"epsilon", "1"}, {"delta", "1e-6"}, {"l2", "1"}, {"flakiness", "23"}},
-       {{"tolerance", Side::up, "42.42269443442847559591233159673048083353"},
-        {"complementary", Side::down, "5.294849777611668324506193534127996921336e-23"}}},
-      {{"tolerance", "gaussian"},
-       {{"epsilon", "1"}, {"delta", "1e-6"}, {"l2", "1"}, {"flakiness", "23"}, {"integer", "true"}},
-       {{"tolerance", Side::exact, "42"}}},
-      {{"tolerance", "mean"},
-       {{"epsilon", "1"},
-        {"lower", "0"},
-        {"upper", "10"},
-        {"sum", "500"},
-        {"count", "100"},
-        {"max-rows", "1"},
-        {"partitions", "1"},
-        {"flakiness", "10"}},
-       {{"tolerance", Side::up, "4.561345790476038874922347916981108953991"}}},
-  };
+  static const std::vector<Case> all = [] {
+    const std::map<std::string, Side> sides = {
+        {"up", Side::up}, {"down", Side::down}, {"exact", Side::exact}};
+    std::vector<Case> result;
+    for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/cli/calculator_figures.tsv")) {
+      Case& one = result.emplace_back();
+      one.verb = words_of(row.at(0));
+      for (const std::string& option : words_of(row.at(1))) {
+        const std::size_t at = option.find('=');
+        one.options.emplace_back(option.substr(0, at), option.substr(at + 1));
+      }
+      for (std::size_t i = 2; i < row.size(); ++i) {
+        const Words figure = words_of(row[i]);
+        one.results.push_back({figure.at(0), sides.at(figure.at(1)), figure.at(2)});
+      }
+    }
+    return result;
+  }();
   return all;
 }
 

@@ -6,13 +6,8 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::accounting::parse_rational;
-using epsilog::accounting::Rational;
-using epsilog::test::contains;
-using epsilog::test::CsvTable;
-using epsilog::test::lines;
-using epsilog::test::Result;
-using epsilog::test::Workbench;
+using namespace epsilog::accounting;
+using namespace epsilog::test;
 using nlohmann::json;
 
 namespace {

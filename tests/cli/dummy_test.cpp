@@ -10,13 +10,7 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::test::contains;
-using epsilog::test::kClinicPolicy;
-using epsilog::test::lines;
-using epsilog::test::replaced;
-using epsilog::test::Result;
-using epsilog::test::Streams;
-using epsilog::test::Workbench;
+using namespace epsilog::test;
 using nlohmann::json;
 
 namespace {

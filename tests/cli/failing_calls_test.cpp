@@ -18,15 +18,8 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::ledger::file_verdict;
-using epsilog::ledger::FileCall;
-using epsilog::ledger::FileOf;
-using epsilog::ledger::FileVerdict;
-using epsilog::test::contains;
-using epsilog::test::decision_id;
-using epsilog::test::kClinicPolicy;
-using epsilog::test::query;
-using epsilog::test::Workbench;
+using namespace epsilog::ledger;
+using namespace epsilog::test;
 namespace fs = std::filesystem;
 
 namespace {

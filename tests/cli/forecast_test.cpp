@@ -4,17 +4,8 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::accounting::parse_rational;
-using epsilog::accounting::Rational;
-using epsilog::test::contains;
-using epsilog::test::CsvTable;
-using epsilog::test::dump;
-using epsilog::test::kClinicPolicy;
-using epsilog::test::lines;
-using epsilog::test::replaced;
-using epsilog::test::Result;
-using epsilog::test::Streams;
-using epsilog::test::Workbench;
+using namespace epsilog::accounting;
+using namespace epsilog::test;
 using nlohmann::json;
 
 namespace {

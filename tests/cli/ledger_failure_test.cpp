@@ -9,14 +9,7 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::test::contains;
-using epsilog::test::dump;
-using epsilog::test::kClinicPolicy;
-using epsilog::test::lines;
-using epsilog::test::Result;
-using epsilog::test::Streams;
-using epsilog::test::tamper;
-using epsilog::test::Workbench;
+using namespace epsilog::test;
 
 namespace {
 

@@ -3,12 +3,7 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::test::contains;
-using epsilog::test::kClinicPolicy;
-using epsilog::test::lines;
-using epsilog::test::Result;
-using epsilog::test::Streams;
-using epsilog::test::Workbench;
+using namespace epsilog::test;
 using nlohmann::json;
 
 namespace {

@@ -2,13 +2,7 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::test::contains;
-using epsilog::test::dump;
-using epsilog::test::kClinicPolicy;
-using epsilog::test::lines;
-using epsilog::test::replaced;
-using epsilog::test::Result;
-using epsilog::test::Workbench;
+using namespace epsilog::test;
 using nlohmann::json;
 
 TEST_CASE("init: makes a ledger, says its id, and never overwrites one", "[cli]") {

@@ -5,12 +5,7 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::test::contains;
-using epsilog::test::dump;
-using epsilog::test::kClinicPolicy;
-using epsilog::test::replaced;
-using epsilog::test::Result;
-using epsilog::test::Workbench;
+using namespace epsilog::test;
 using nlohmann::json;
 
 namespace {

@@ -2,15 +2,7 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::test::contains;
-using epsilog::test::decision_id;
-using epsilog::test::decisions_of;
-using epsilog::test::kClinicPolicy;
-using epsilog::test::lines;
-using epsilog::test::query;
-using epsilog::test::Result;
-using epsilog::test::tamper;
-using epsilog::test::Workbench;
+using namespace epsilog::test;
 
 namespace {
 
