@@ -1,4 +1,5 @@
 // audit verify through the command: a sound ledger passes, and each kind of tampering is named.
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
@@ -59,53 +60,20 @@ TEST_CASE("audit: how far SQLite checks the file can be chosen, and the report s
 }
 
 TEST_CASE("audit: each tampering is found, with the record it touched", "[cli][audit][negative]") {
-  struct Case {
-    const char* what;
-    std::string sql;
-    bool names_first;  ///< whether the fault must name the first decision
-  };
   const Workbench bench;
   fill(bench);
   const std::string first = decision_id(bench.path("L"), 1);
-  const std::vector<Case> cases = {
-      {"a charge lowered",
-       "DROP TRIGGER movement_no_update; UPDATE movement SET spent_change = 1 WHERE seq = 1", true},
-      {"a charge removed", "DROP TRIGGER movement_no_delete; DELETE FROM movement WHERE seq = 1", true},
-      {"what is spent lowered", "DROP TRIGGER account_spent_grows; UPDATE account SET spent = 0", false},
-      {"a limit raised", "UPDATE account SET budget = budget + 1", false},
-      {"a value changed",
-       "DROP TRIGGER decision_no_update; UPDATE decision SET \"values\" = '[\"12345\"]' WHERE seq = 1", true},
-      {"a value changed with the components that it follows from",
-       "DROP TRIGGER decision_no_update; UPDATE decision SET \"values\" = '[\"12345\"]',"
-       " component_values = '[[\"12345\"]]' WHERE seq = 1",
-       false},
-      {"a principal changed",
-       "DROP TRIGGER decision_no_update; UPDATE decision SET principal = 2 WHERE seq = 1", false},
-      {"a question changed",
-       "DROP TRIGGER plan_no_update; UPDATE plan SET question = '{}' WHERE no ="
-       " (SELECT plan FROM decision WHERE seq = 1)",
-       true},
-      {"a leaf changed", "DROP TRIGGER log_no_update; UPDATE log SET leaf = zeroblob(32) WHERE idx = 2",
-       false},
-      {"a line removed", "DROP TRIGGER log_no_delete; DELETE FROM log WHERE idx = 2", false},
-      {"a decision removed",
-       "PRAGMA foreign_keys = OFF; DROP TRIGGER decision_no_delete; DELETE FROM decision WHERE seq = 2",
-       false},
-      {"a trigger dropped", "DROP TRIGGER decision_no_update", false},
-      {"the policy rewritten",
-       "DROP TRIGGER policy_version_no_update; UPDATE policy_version SET yaml = yaml || '#'", false},
-  };
-  for (const Case& one : cases) {
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/cli/tamperings.tsv")) {
     const Workbench copy;
     for (const std::string& file : bench.files()) copy.write(file, bench.read(file));
-    tamper(copy.path("L"), one.sql);
+    tamper(copy.path("L"), row.at(1));
     const Result result = copy.with_ledger({"audit", "verify", "--json"});
-    CAPTURE(one.what, result.out, result.err);
+    CAPTURE(row, result.out, result.err);
     CHECK(result.exit == 6);
     const json report = result.json();
     CHECK(report["ok"] == false);
     REQUIRE_FALSE(report["faults"].empty());
-    bool named = !one.names_first;
+    bool named = row.at(2) == "any";
     for (const json& fault : report["faults"]) {
       CHECK_FALSE(fault["code"].get<std::string>().empty());
       CHECK_FALSE(fault["message"].get<std::string>().empty());

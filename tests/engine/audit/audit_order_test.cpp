@@ -1,6 +1,7 @@
 // One order of decisions, policy versions and clock events: what stands at one instant is not confused.
 #include <array>
 
+#include "audit/tamperings.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "lived_history.hpp"
 #include "support/catch.hpp"
@@ -128,50 +129,8 @@ TEST_CASE("audit: every pair of acts at one instant, or while ledger time stands
 
 TEST_CASE("audit: an order that was tampered with is named, and nothing ends the audit early",
           "[engine][audit][order][negative]") {
-  struct Tampering {
-    const char* what;
-    std::string sql;
-    const char* code;
-  };
   // Decision 1, a jump, decision 2, a confirmation and policy 2 at one instant, decisions 3 and 4.
-  for (const Tampering& tampering : {
-           Tampering{"a version earlier", "UPDATE policy_version SET after_decision = 1 WHERE version = 2",
-                     "policy_order"},
-           {"a version later", "UPDATE policy_version SET after_decision = 3 WHERE version = 2",
-            "policy_order"},
-           {"a version after everything", "UPDATE policy_version SET after_decision = 9 WHERE version = 2",
-            "policy_order"},
-           {"a decision under another version", "UPDATE decision SET decided_under = 1 WHERE seq = 4",
-            "policy_order"},
-           {"a decision under none", "UPDATE decision SET decided_under = 0 WHERE seq = 4", "policy_order"},
-           {"a decision asked under another",
-            "UPDATE decision SET policy_version = 1, plan = " + plan_of(1) + " WHERE seq = 4",
-            "policy_order"},
-           {"a version before the confirmation",
-            "UPDATE policy_version SET event = 3 WHERE version = 2;"
-            "UPDATE clock_event SET event = 4 WHERE kind = 'confirmed'",
-            "limit_change_missing"},
-           {"an event twice", "UPDATE clock_event SET event = 2", "event_order"},
-           {"an event missing", "UPDATE policy_version SET event = 5 WHERE version = 2", "event_order"},
-           {"an event without a place", "UPDATE clock_event SET event = 0 WHERE seq = 1", "event_order"},
-           {"a clock event of an unknown kind", "UPDATE clock_event SET kind = 'sideways' WHERE seq = 1",
-            "storage_damaged"},
-           {"clock events exchanged", "UPDATE clock_event SET event = 5 - event", "event_order"},
-           {"another count of events", "UPDATE meta SET events = events + 1", "event_order"},
-           {"a version dated otherwise",
-            "UPDATE policy_version SET applied_at = " + ms_of("2099-01-01T00:00:00.000Z") +
-                " WHERE version = 2",
-            "event_order"},
-           {"a version of no time", "UPDATE policy_version SET applied_at = -1", "event_order"},
-           {"accounts gone", "DELETE FROM account WHERE scope LIKE 'period:%'", "reference_broken"},
-           {"an account renamed", "UPDATE account SET scope = 'period:1999-01-01' WHERE id = 4",
-            "account_missing"},
-           {"a charge beyond its limit",
-            "UPDATE movement SET spent_change = 2305843009213693951 WHERE spent_change > 0", "overspent"},
-           {"a charge beyond everything", "UPDATE movement SET spent_change = 9223372036854775807",
-            "record_unreadable"},
-           {"a negative charge", "UPDATE movement SET spent_change = -5", "record_unreadable"},
-       }) {
+  for (const Tampering& tampering : tamperings_of("order_tamperings.tsv")) {
     LivedHistory history;
     (void)history.release();
     history.step(kDayOfMs);

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <set>
 
+#include "audit/tamperings.hpp"
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
@@ -60,62 +61,7 @@ TEST_CASE("audit: an honest history verifies, record by record", "[engine][audit
 }
 
 TEST_CASE("audit: every kind of tampering is found and named", "[engine][audit][negative]") {
-  struct Tampering {
-    const char* what;
-    std::string sql;
-    const char* code;
-  };
-  const std::vector<Tampering> tamperings = {
-      {"a charge lowered", "UPDATE movement SET spent_change = 1 WHERE spent_change = 2000000000000",
-       "charge_changed"},
-      {"a charge and its balance lowered together",
-       "UPDATE movement SET spent_change = 1 WHERE spent_change = 2000000000000; UPDATE account SET spent = "
-       "spent - "
-       "1999999999999",
-       "charge_changed"},
-      {"a charge removed", "DELETE FROM movement WHERE spent_change = 2000000000000", "charge_changed"},
-      {"a charge added to a refusal",
-       "UPDATE movement SET spent_change = 5 WHERE seq = (SELECT min(seq) FROM decision WHERE outcome = 2)",
-       "movement_differs"},
-      {"a balance lowered", "UPDATE account SET spent = 0", "balance_changed"},
-      {"a limit raised in silence", "UPDATE account SET budget = budget * 2", "limit_changed"},
-      {"a reservation made up", "UPDATE account SET reserved = 1", "reservation_unfounded"},
-      {"a released value changed", "UPDATE decision SET \"values\" = '[\"123\"]' WHERE seq = 1",
-       "value_changed"},
-      {"a component value changed with the value",
-       "UPDATE decision SET \"values\" = '[\"123.5\"]', component_values = '[[\"123.5\"]]' WHERE seq = 1",
-       "value_impossible"},
-      {"the noise scale restated", in_component(1, "lambda", "1"), "release_changed"},
-      {"a release removed", "UPDATE plan SET release = '' WHERE no = 1", "record_unreadable"},
-      {"a request restated",
-       "UPDATE plan SET question = replace(question, '\"count\"', '\"units\"') WHERE no = " + plan_of(1),
-       "release_changed"},
-      {"a refusal turned into a grant",
-       "UPDATE decision SET outcome = 1, reasons = '', (plan, component_values, \"values\") ="
-       " (SELECT plan, component_values, \"values\" FROM decision WHERE seq = 1) WHERE seq = 4",
-       "charge_changed"},
-      {"a grant turned into a refusal", "UPDATE decision SET outcome = 2 WHERE seq = 1", "decision_differs"},
-      {"the reasons of a refusal restated",
-       "UPDATE decision SET reasons = replace(reasons, 'spent', 'used') WHERE seq = 4", "decision_differs"},
-      {"a principal restated",
-       with_name("bob") + "UPDATE decision SET principal = " + number_of("bob") + " WHERE seq = 1",
-       "key_conflict_unfounded"},
-      {"the balances of a record restated",
-       "UPDATE movement SET spent = 400000000000 WHERE seq = 1 AND spent = 500000000000", "balance_changed"},
-      {"a policy restated",
-       "UPDATE policy_version SET yaml = replace(yaml, 'epsilon: 2', 'epsilon: 9') WHERE version = 1",
-       "policy_changed"},
-      {"a policy restated with its hash",
-       "UPDATE policy_version SET yaml = 'version: 9', sha256 = zeroblob(32) "
-       "WHERE version = 1",
-       "policy_invalid"},
-      {"a raise hidden", "DELETE FROM limit_change", "limit_change_missing"},
-      {"a raise restated", "UPDATE limit_change SET old_limit = 1", "limit_change_unfounded"},
-      {"a raise moved", "UPDATE limit_change SET after_decision = 1", "limit_change_moved"},
-      {"a record dated back",
-       "UPDATE decision SET time = " + ms_of("2001-01-01T00:00:00.000Z") + " WHERE seq = 3", "time_order"},
-  };
-  for (const Tampering& tampering : tamperings) {
+  for (const Tampering& tampering : tamperings_of("tamperings.tsv")) {
     History history;
     const AuditReport report = history.after(tampering.sql);
     INFO(tampering.what << "\n" << all(report));

@@ -10,11 +10,13 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy_draft.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace epsilog;
 using namespace epsilog::engine;
+using namespace epsilog::test;
 
 namespace {
 
@@ -68,30 +70,13 @@ bool has(const std::string& text, const std::string& part) {
 /// asks whether the first line names the columns.
 const std::string kAsked = "asked";
 const std::map<std::string, std::string>& kept_files() {
-  static const std::map<std::string, std::string> kFiles = {
-      {"comment_lines.csv", "begins with #"},
-      {"cr_only.csv", "carriage returns and no line feed"},
-      {"de_datetime.csv", ""},
-      {"empty_header.csv", ""},
-      {"excel_us_dates.csv", ""},
-      {"header_only.csv", kAsked},
-      {"headerless.csv", "numbers or dates where names of columns would stand"},
-      {"month_name.csv", ""},
-      {"not_stated.csv", ""},
-      {"ocr_and_range.csv", ""},
-      {"quoted_newline.csv", ""},
-      {"r_rownames.csv",
-       "has 2 fields, and most lines below have 3 fields; where each of them begins with"},
-      {"sep_line.csv", "`sep=`"},
-      {"slash_iso.csv", ""},
-      {"timestamp.csv", ""},
-      {"title_rows.csv", "has 2 fields, and most lines below have 3"},
-      {"trailing_blank.csv", ""},
-      {"trailing_delimiter.csv", "has 3 fields, and most lines below have 4"},
-      {"utf16.csv", "is UTF-16"},
-      {"ward_blanks.csv", ""},
-      {"workbook.csv", "is a workbook"},
-  };
+  static const std::map<std::string, std::string> kFiles = [] {
+    std::map<std::string, std::string> result;
+    for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/engine/curating/kept_files.tsv")) {
+      result[row.at(0)] = row.at(1);
+    }
+    return result;
+  }();
   return kFiles;
 }
 
@@ -158,30 +143,8 @@ TEST_CASE("policy init: names and cells are told apart by what they read as", "[
     CAPTURE(texts);
     CHECK(outcome(texts) == kAsked);
   }
-  for (const char* record : {"anna,34\nbert,71\n",
-                             "anna,\nbert,71\n",
-                             "anna,NA\nbert,71\n",
-                             "anna,31.12.1971\nbert,x\n",
-                             "anna,1e5\nb,c\n",
-                             "anna,F\nbert,M\nclara,F\n",
-                             "anna,NA\nbert,D\n",
-                             "bo true\nal false\n",
-                             "P0017,x\nP0018,y\n",
-                             "anna,true\nbert,false\n",
-                             "12 EUR,x\n7 EUR,y\n",
-                             "anna,31-Jan-2024\nb,c\n",
-                             "anna,2024/01/31\nb,c\n",
-                             "anna,2024-01-31T08:15:00Z\nb,c\n",
-                             "anna,00123\nb,c\n",
-                             "anna F 34\nbert M 71\n",
-                             "anna:F:34\nbert:M:71\n",
-                             "59 2 32.1\n60 1 33\n",
-                             "anna,34\n",
-                             "\nanna,34\nbert,71\n",
-                             "178,13,class_0,class_1\n14.23,1.71,2.43\n13.2,1.78,2.14\n",
-                             "a,1 234,5\nb,x,y\n",
-                             "Report\na,b\nc,d\n",
-                             "Patient:,Meyer\nname,ward\nanna,A\n"}) {
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/engine/curating/first_lines_refused.tsv")) {
+    const std::string& record = row.at(0);
     CAPTURE(record);
     CHECK(outcome(record) == "refused");
   }
