@@ -156,8 +156,8 @@ TEST_CASE(
   CHECK(of(not_band, "count:age") == none);
 }
 
-TEST_CASE("counted statistics: their arrival is looser, and leaving them out tighter",
-          "[engine][counted][policy]") {
+TEST_CASE("statistics that are asked only by name: their arrival is looser, and leaving them out tighter",
+          "[engine][counted][quantile][ratio][policy]") {
   const auto policy = [](const std::string& more) {
     return engine::checked_policy(clinic_policy("epsilon: 3", more), "p.yaml");
   };
@@ -170,24 +170,28 @@ TEST_CASE("counted statistics: their arrival is looser, and leaving them out tig
     return text;
   };
   const std::string first = "    allow: {statistics: [count, units, sum, mean, variance, value]}\n";
-  for (const char* word : {"count_of", "proportion", "distinct"}) {
+  for (const std::string word :
+       {"count_of", "proportion", "distinct", "private_variance", "ratio", "quantile"}) {
+    CAPTURE(word);
     std::string more = first;
-    more.insert(more.find(']'), std::string(", ") + word);
-    CHECK(changes(policy(first), policy(more)) == std::string("looser allow.statistics ") + word + "; ");
-    CHECK(changes(policy(""), policy(more)) == std::string("looser allow.statistics ") + word + "; ");
+    more.insert(more.find(']'), ", " + word);
+    CHECK(changes(policy(first), policy(more)) == "looser allow.statistics " + word + "; ");
+    CHECK(changes(policy(""), policy(more)) == "looser allow.statistics " + word + "; ");
     CHECK(changes(policy(more), policy("")) == "tighter allow.statistics ; ");
-    // What a policy implies grows by the entry of what can be asked, and by nothing otherwise.
-    const std::string entry = std::string("\"name\":\"") + word + "\"";
-    CHECK(engine::implied_object(policy(more)).find(entry) != std::string::npos);
-    CHECK(engine::implied_object(policy(first)).find(entry) == std::string::npos);
+    // What a policy implies grows by the entry of what can be asked, and by nothing otherwise: a variance is
+    // released as a variance, whatever permits it.
+    const std::string entry = "\"name\":\"" + word + "\"";
+    CHECK((engine::implied_object(policy(more)).find(entry) != std::string::npos) ==
+          (word != "private_variance"));
     // A query of an older policy that is called so is a query.
-    std::string yaml =
-        clinic_policy("epsilon: 3", std::string("    release: {") + word + ": {mechanism: gaussian}}\n");
-    yaml.replace(yaml.find("score:"), 6, std::string(word) + ":");
-    CHECK(engine::Policy::parse_stored(yaml, "policy version 1").datasets()[0].settings(word).mechanism ==
-          engine::MechanismChoice::gaussian);
+    CHECK(engine::implied_object(policy(first)).find(entry) == std::string::npos);
+    std::string yaml = clinic_policy("epsilon: 3", "    release: {" + word + ": {mechanism: gaussian}}\n");
+    yaml.replace(yaml.find("score:"), 6, word + ":");
+    const engine::Policy stored = engine::Policy::parse_stored(yaml, "policy version 1");
+    CHECK(stored.datasets()[0].settings(word).mechanism == engine::MechanismChoice::gaussian);
+    CHECK(stored.datasets()[0].quantile_selection == engine::SelectionChoice::automatic);
     CHECK_THROWS_WITH(engine::checked_policy(yaml, "p.yaml"),
-                      says(std::string("query name '") + word + "': this name is reserved; choose another"));
+                      says("query name '" + word + "': this name is reserved; choose another"));
   }
 }
 

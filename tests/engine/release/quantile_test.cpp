@@ -4,7 +4,6 @@
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/dummy_release.hpp"
 #include "epsilog/engine/forecast.hpp"
-#include "epsilog/engine/policy_diff.hpp"
 #include "plan.hpp"
 #include "support/catch.hpp"
 
@@ -214,36 +213,6 @@ TEST_CASE("quantile release: a policy that does not name quantiles permits none"
   Engine other = forbidden.open();
   CHECK(release(other, request("median:age", "0.1")).recorded.reasons.at(0).code == RefusalCode::forbidden);
   CHECK(release(other, request("median:cost", "0.1")).recorded.granted);
-}
-
-TEST_CASE("quantile release: the arrival of quantiles is looser, and leaving them out tighter",
-          "[engine][quantile][policy]") {
-  const auto policy = [](const std::string& more) {
-    return engine::checked_policy(clinic_policy("epsilon: 3", more), "p.yaml");
-  };
-  const auto changes = [](const engine::Policy& before, const engine::Policy& after) {
-    std::string text;
-    for (const engine::PolicyChange& change : engine::diff(before, after)) {
-      text += std::string(name(change.direction)) + " " + change.path.at(2) + "." + change.path.at(3) + " " +
-              change.after + "; ";
-    }
-    return text;
-  };
-  const std::string every = "    allow: {statistics: [count, units, sum, mean, variance, value, quantile]}\n";
-  CHECK(changes(policy(""), policy(every)) == "looser allow.statistics quantile; ");
-  CHECK(changes(policy(every), policy("")) == "tighter allow.statistics ; ");
-}
-
-TEST_CASE("quantile release: a query that an older policy calls quantile is a query",
-          "[engine][quantile][policy]") {
-  std::string yaml = clinic_policy("epsilon: 3", "    release: {quantile: {mechanism: discrete_laplace}}\n");
-  const std::size_t at = yaml.find("score:");
-  yaml.replace(at, 6, "quantile:");
-  const engine::Policy stored = engine::Policy::parse_stored(yaml, "policy version 1");
-  CHECK(stored.datasets()[0].settings("quantile").mechanism == engine::MechanismChoice::discrete_laplace);
-  CHECK(stored.datasets()[0].quantile_selection == engine::SelectionChoice::automatic);
-  CHECK_THROWS_WITH(engine::checked_policy(yaml, "p.yaml"),
-                    says("query name 'quantile': this name is reserved; choose another"));
 }
 
 TEST_CASE("quantile release: ranks are bounded beforehand, and the least epsilon for a bound is found",

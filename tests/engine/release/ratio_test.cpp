@@ -6,7 +6,6 @@
 #include "epsilog/engine/dummy_release.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/policy_diff.hpp"
-#include "implied_object.hpp"
 #include "later_policy.hpp"
 #include "plan.hpp"
 #include "support/catch.hpp"
@@ -221,40 +220,6 @@ TEST_CASE("private variance: its name permits no other variance, and forbidding 
     const auto condition = *where == 0 ? std::nullopt : std::optional<std::string>(where);
     const engine::Request asked = request("variance:age", "0.1", "", std::nullopt, condition);
     CHECK(reason_codes(engine::dummy_release(policy, asked, bits, {}).would_be) == kNone);
-  }
-}
-
-TEST_CASE("ratio and private variance: their arrival is looser, and leaving them out tighter",
-          "[engine][ratio][policy]") {
-  const auto policy = [](const std::string& more) {
-    return engine::checked_policy(clinic_policy("epsilon: 3", more), "p.yaml");
-  };
-  const auto changes = [](const engine::Policy& before, const engine::Policy& after) {
-    std::string text;
-    for (const engine::PolicyChange& change : engine::diff(before, after)) {
-      text += std::string(name(change.direction)) + " " + change.path.at(2) + "." + change.path.at(3) + " " +
-              change.after + "; ";
-    }
-    return text;
-  };
-  const std::string first = "    allow: {statistics: [count, units, sum, mean, variance, value]}\n";
-  for (const std::string word : {"private_variance", "ratio"}) {
-    CAPTURE(word);
-    std::string more = first;
-    more.insert(more.find(']'), ", " + word);
-    CHECK(changes(policy(first), policy(more)) == "looser allow.statistics " + word + "; ");
-    CHECK(changes(policy(""), policy(more)) == "looser allow.statistics " + word + "; ");
-    CHECK(changes(policy(more), policy("")) == "tighter allow.statistics ; ");
-    // A variance is released as a variance, whatever permits it.
-    const std::string entry = "\"name\":\"" + word + "\"";
-    CHECK((engine::implied_object(policy(more)).find(entry) != std::string::npos) == (word == "ratio"));
-    CHECK(engine::implied_object(policy(first)).find(entry) == std::string::npos);
-    std::string yaml = clinic_policy("epsilon: 3", "    release: {" + word + ": {mechanism: gaussian}}\n");
-    yaml.replace(yaml.find("score:"), 6, word + ":");
-    CHECK(engine::Policy::parse_stored(yaml, "policy version 1").datasets()[0].settings(word).mechanism ==
-          engine::MechanismChoice::gaussian);
-    CHECK_THROWS_WITH(engine::checked_policy(yaml, "p.yaml"),
-                      says("query name '" + word + "': this name is reserved; choose another"));
   }
 }
 
