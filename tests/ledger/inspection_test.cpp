@@ -144,33 +144,8 @@ TEST_CASE("inspection: removed, orphaned and half recorded decisions are found",
 
 TEST_CASE("inspection: a row that cannot be read is named and does not hide the others",
           "[ledger][inspection]") {
-  const std::string to = "UPDATE decision SET ";
-  const std::string of_first = " WHERE seq = 1";
-  for (const std::string& sql :
-       {to + "\"values\" = '[1]'" + of_first,
-        to + "\"values\" = '[\"x\"]'" + of_first,
-        to + "\"values\" = '[\"1.0\"]'" + of_first,
-        to + "\"values\" = '5'" + of_first,
-        to + "component_values = '{'" + of_first,
-        to + "component_values = '[\"1\"]'" + of_first,
-        to + "component_values = '[[\"0.10\"]]'" + of_first,
-        to + "\"values\" = '[\"2\"]'" + of_first,
-        to + "outcome = 10" + of_first,
-        to + "principal = 99" + of_first,
-        to + "dataset = 99" + of_first,
-        to + "build = 99" + of_first,
-        to + "plan = 99" + of_first,
-        to + "plan = 0" + of_first,
-        to + "plan = 2" + of_first,
-        to + "parent = 99" + of_first,
-        to + "holding = 3" + of_first,
-        to + "rules = 99" + of_first,
-        to + "rules = 0" + of_first,
-        to + "policy_version = 2" + of_first,
-        std::string("UPDATE movement SET position = 2") + of_first,
-        std::string("UPDATE movement SET account = 99") + of_first,
-        std::string("UPDATE movement SET spent = -1") + of_first,
-        std::string("UPDATE movement SET reserved_change = -2305843009213693953") + of_first}) {
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/ledger/unreadable_rows.tsv")) {
+    const std::string& sql = row.at(0);
     CAPTURE(sql);
     const TamperedLedger fresh;
     fresh.tamper(sql);

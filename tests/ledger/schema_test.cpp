@@ -268,26 +268,8 @@ TEST_CASE("schema: reasons, values and deadline are there where a known outcome 
 
 TEST_CASE("schema: events have a place, a time and whatever they are about", "[ledger][schema]") {
   const LedgerFixture fixture;
-  for (const char* sql :
-       {"INSERT INTO clock_event VALUES(1, 0, '', 5, 5, '', 2)",
-        "INSERT INTO clock_event VALUES(1, 0, 'backwards', 5, 5, '', 0)",
-        "INSERT INTO policy_version SELECT 2, yaml, implies, sha256, base_dir, applied_at, applied_by, why, "
-        "-1,"
-        " 2 FROM policy_version",
-        "INSERT INTO policy_version SELECT 2, yaml, implies, sha256, base_dir, applied_at, applied_by, why, "
-        "0,"
-        " 0 FROM policy_version",
-        "INSERT INTO plan VALUES(9, zeroblob(32), 1, '', '', 1)",
-        "INSERT INTO relocation VALUES(1, 0, 0, 'clinic', '/a', 5, 'eve', '')",
-        "INSERT INTO relocation VALUES(1, 9, 0, 'clinic', '', 5, 'eve', '')",
-        "INSERT INTO limit_change VALUES(1, 0, 1, 1, 5, 5, 5, 'eve', '')",
-        "INSERT INTO credential_event VALUES(1, 2, 'c', '', '', '', 0, 5, 'eve', '')",
-        "INSERT INTO key_event VALUES(1, 0, '', 5, 'eve', '')",
-        "INSERT INTO recovery(seq, cause, restored, dropped, at, by, why, remembered, found) "
-        "VALUES(1, '', 0, 0, 5, 'eve', '', 0, 0)",
-        "INSERT INTO log VALUES(99, -1, 1, zeroblob(16), zeroblob(32))",
-        "INSERT INTO log VALUES(99, 12, 1, zeroblob(15), zeroblob(32))",
-        "INSERT INTO node VALUES(7, 0, zeroblob(32))", "INSERT INTO node VALUES(0, 0, zeroblob(32))"}) {
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/ledger/events_out_of_place.tsv")) {
+    const std::string& sql = row.at(0);
     CAPTURE(sql);
     CHECK(contains(run_sql(fixture.path, sql), kCheckFailed));
   }

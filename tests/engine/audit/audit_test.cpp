@@ -97,9 +97,6 @@ class DiscreteHistory {
 };
 
 /// Plans of one mechanism.
-std::string released_by(const std::string& mechanism) {
-  return "release LIKE '%\"mechanism\":\"" + mechanism + "\"%'";
-}
 
 }  // namespace
 
@@ -112,52 +109,7 @@ TEST_CASE("audit: an honest history of discrete mechanisms verifies", "[engine][
 }
 
 TEST_CASE("audit: every parameter of a discrete release is recomputed", "[engine][audit][negative]") {
-  struct Tampering {
-    std::string sql;
-    const char* code;
-  };
-  const std::string lowered_delta =
-      "UPDATE movement SET spent_change = 1 WHERE spent_change = 250000000000 AND seq = 1";
-  std::vector<Tampering> tamperings = {
-      {lowered_delta, "charge_changed"},
-      {lowered_delta + "; UPDATE account SET spent = spent - 249999999999 WHERE measure = 'delta'",
-       "charge_changed"},
-      {"UPDATE account SET spent = 0 WHERE measure = 'delta'", "balance_changed"},
-      {"UPDATE account SET budget = budget * 2 WHERE measure = 'delta'", "limit_changed"},
-      {"UPDATE plan SET question = replace(question, '\"delta\":\"0.00000025\"', "
-       "'\"delta\":\"0.00000024\"') WHERE no = " +
-           plan_of(1),
-       "charge_changed"},
-      {"UPDATE plan SET question = replace(question, '\"delta\":\"0.00000025\",', '') WHERE no = " +
-           plan_of(1),
-       "decision_unreadable"},
-      {"UPDATE decision SET reasons = replace(reasons, 'delta', 'gamma') WHERE seq = 4", "decision_differs"},
-      {"UPDATE plan SET release = json_set(release, '$.mechanism', 'gaussian') WHERE " +
-           released_by("discrete_gaussian"),
-       "release_changed"},
-      {"UPDATE decision SET \"values\" = '[\"0.5\"]', component_values = '[[\"0.5\"]]' WHERE plan IN "
-       "(SELECT no FROM plan WHERE " +
-           released_by("discrete_laplace") + ")",
-       "value_impossible"},
-      {in_component(3, "delta", "0.1"), "release_changed"},
-      {in_component(3, "inflated", "0.5"), "release_changed"},
-      {in_component(3, "lambda", "1"), "release_changed"},
-      {in_component(3, "rho", "1"), "release_changed"},
-  };
-  for (const int seq : {1, 2}) {
-    for (const char* field : {"delta", "sensitivity_l2_squared", "inflated", "lambda", "grid", "adjusted",
-                              "adjusted_delta", "rho"}) {
-      tamperings.push_back({in_component(seq, field, "0.015625"), "release_changed"});
-    }
-  }
-  tamperings.push_back(
-      {"UPDATE plan SET release = json_remove(release, '$.components[0].rho', '$.components[0].delta')"
-       " WHERE release <> ''",
-       "release_changed"});
-  tamperings.push_back(
-      {"UPDATE plan SET release = json_set(release, '$.components[0].delta', 1) WHERE release <> ''",
-       "record_unreadable"});
-  for (const Tampering& tampering : tamperings) {
+  for (const Tampering& tampering : tamperings_of("discrete_tamperings.tsv")) {
     const DiscreteHistory history;
     tamper_with_log(history.clinic.ledger(), tampering.sql);
     const AuditReport report = audit_verify(history.clinic.ledger());

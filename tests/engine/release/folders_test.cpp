@@ -6,6 +6,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
 
@@ -36,35 +37,9 @@ struct Tree {
   TemporaryFolder folder;
 };
 
-struct Place {
-  const char* path;
-  const char* real;  ///< "" where it is not below in/
-};
-constexpr Place kPlaces[] = {
-    {"in/a.csv", "in/a.csv"},
-    {"in/deep/a.csv", "in/deep/a.csv"},
-    {"in/./deep/../a.csv", "in/a.csv"},
-    {"alias/a.csv", "in/a.csv"},
-    {"out/inwards.csv", "in/a.csv"},
-    {"in/none.csv", "in/none.csv"},
-    {"alias/deep/none.csv", "in/deep/none.csv"},
-    {"in", ""},
-    {"in/", ""},
-    {"in/deep/..", ""},
-    {"in2/a.csv", ""},
-    {"out/a.csv", ""},
-    {"in/../out/a.csv", ""},
-    {"in/../in2/none.csv", ""},
-    {"in/link.csv", ""},
-    {"in/dangling.csv", ""},
-    {"in/loop.csv", ""},
-    {"in/away/a.csv", ""},
-    {"in/away/none.csv", ""},
-    {"in/nowhere/none.csv", ""},
-    {"in/a.csv/none.csv", ""},
-    {"in/nowhere/..", ""},
-    {"in/none.csv/", ""},
-};
+std::vector<CaseRow> places() {
+  return case_table(EPSILOG_SOURCE_DIR "/tests/engine/release/places.tsv");
+}
 
 /// The clinic in in/, with its source as told and what else is added to the policy.
 struct Housed {
@@ -117,7 +92,9 @@ TEST_CASE("folders: a file lies where its links lead, and nowhere if they lead n
     const auto place = engine::place_below(folders, tree.folder.path(path));
     return place ? fs::relative(*place, fs::canonical(tree.folder.path("."))).string() : "";
   };
-  for (const auto& [path, real] : kPlaces) {
+  for (const CaseRow& row : places()) {
+    const std::string& path = row.at(0);
+    const std::string& real = row.at(1);
     CAPTURE(path);
     CHECK(below({tree.folder.path("in")}, path) == real);
     CHECK(below({tree.folder.path("alias/")}, path) == real);  // the folder may be a link itself
@@ -133,15 +110,17 @@ TEST_CASE("folders: a policy is refused at the key whose file is elsewhere", "[e
   const Housed housed(tree);
   engine::Engine engine = housed.open(tree.open());
   CHECK(engine.folder_faults().empty());
-  for (const auto& [path, real] : kPlaces) {
+  for (const CaseRow& row : places()) {
+    const std::string& path = row.at(0);
+    const std::string& real = row.at(1);
     CAPTURE(path);
     const std::string other = clinic_policy("epsilon: 3");  // a second dataset, so that nothing is charged
     const std::string second = "  second:\n" + other.substr(other.find("    source"));
     std::string yaml = Housed::yaml("in/a.csv");
     yaml.insert(yaml.find("principals:"), second);
-    yaml.replace(yaml.find("visits.csv"), 10, "'" + std::string(path) + "'");
+    yaml.replace(yaml.find("visits.csv"), 10, "'" + path + "'");
     const std::vector<std::string> faults = faults_of(engine, yaml);
-    if (*real != '\0') {
+    if (!real.empty()) {
       CHECK(faults.empty());
     } else {
       REQUIRE(faults.size() == 1);
