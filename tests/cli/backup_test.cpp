@@ -97,6 +97,40 @@ TEST_CASE("backup: a ledger that does not verify has none", "[cli][backup][negat
   CHECK_FALSE(fs::exists(bench.path("B")));
 }
 
+TEST_CASE("backup: no verb that reads one leaves a file beside it", "[cli][backup]") {
+  const Lost lost(false);
+  const std::string id = epsilog::test::decision_id(lost.bench.path("B"));
+  fs::remove(lost.bench.path("B-wal"));
+  fs::remove(lost.bench.path("B-shm"));
+  const std::string bytes = lost.bench.read("B");
+  const std::vector<std::vector<std::string>> verbs = {
+      {"budget"},
+      {"history"},
+      {"show", id},
+      {"pending"},
+      {"policy", "show"},
+      {"credentials", "list"},
+      {"plan", "clinic", "count", "--epsilon", "0.1"},
+      {"audit", "verify"},
+      {"audit", "export"},
+      {"audit", "replay"},
+      {"audit", "reaccount"},
+      {"audit", "report"},
+      {"restore", "B", "--accept-rollback", "--why", "lost"}};
+  for (std::vector<std::string> words : verbs) {
+    CAPTURE(words);
+    words.insert(words.end(), {"--ledger", words.front() == "restore" ? "N" : "B"});
+    const Result result = lost.bench.run(words);
+    CAPTURE(result.err);
+    CHECK(result.exit == 0);
+    CHECK_FALSE(fs::exists(lost.bench.path("B-wal")));
+    CHECK_FALSE(fs::exists(lost.bench.path("B-shm")));
+  }
+  CHECK((lost.bench.read("B") == bytes));
+  fs::rename(lost.bench.path("B"), lost.bench.path("old"));
+  CHECK(lost.bench.run({"backup", "B", "--ledger", "N"}).exit == 0);
+}
+
 TEST_CASE("restore: what the replica holds after the backup is there again", "[cli][backup][replica]") {
   const Lost lost(true);
   CHECK(lost.backup.json()["replica"] == "agrees");
