@@ -16,6 +16,7 @@
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/lines_missing.hpp"
+#include "epsilog/ledger/seal.hpp"
 #include "noon_to_come.hpp"
 #include "support/catch.hpp"
 
@@ -245,6 +246,7 @@ class CopiedLedger {
     if (is(std::type_identity<LedgerIo>())) return "io";
     if (is(std::type_identity<LedgerCorrupt>())) return "corrupt";
     if (is(std::type_identity<engine::NotVerified>())) return "contradicts";
+    if (is(std::type_identity<ledger::LedgerSealed>())) return "sealed";
     if (is(std::type_identity<LedgerUnusable>())) return "unusable";
     if (is(std::type_identity<engine::NotPermitted>())) return "forbids";
     if (is(std::type_identity<SourceError>())) return "fails";

@@ -529,6 +529,10 @@ inline std::vector<LedgerState> ledger_states() {
   replicas.push_back(shorter_than_remembered());
   replicas.push_back(recovered_from_elsewhere());
   replicas.push_back(old_replica_untold());
+  replicas.push_back({"sealed", [](const std::string& path, const SharedClock& clock) {
+                        (void)ledger::Ledger::seal(path, "curator", "moved", {.clock = clock.clock()});
+                        remove_siblings(path);
+                      }});
   replicas.push_back({"checkpoints without their key", want_checkpoints});
   states.insert(states.end() - 1, std::make_move_iterator(replicas.begin()),
                 std::make_move_iterator(replicas.end()));

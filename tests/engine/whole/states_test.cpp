@@ -451,6 +451,24 @@ std::vector<Path> paths() {
                 CHECK(engine::audit_verify(folder.path("ledger")).ok);
                 return std::string(restored.replica.empty() ? "forgets" : "restores");
               }),
+      library("restore, a sealed ledger being the backup", Leaves::nothing,
+              [](StateCell& cell) {
+                const TemporaryFolder folder;
+                ledger::RestoreSteps steps = accepted();
+                steps.sealed = true;
+                const auto restored =
+                    engine::restore(folder.path("ledger"), cell.path, steps, cell.options());
+                if (!restored.faults.empty()) return std::string("faults");
+                CHECK(engine::audit_verify(folder.path("ledger")).ok);
+                return std::string("restores");
+              }),
+      library("seal", Leaves::anything,
+              [](StateCell& cell) {
+                return std::string(
+                    ledger::Ledger::seal(cell.path, "curator", "moved", cell.ledger_options()).changed
+                        ? "seals"
+                        : "tells");
+              }),
       library("audit checkpoint", Leaves::nothing,
               [](StateCell& cell) {
                 const TemporaryFolder folder;
@@ -588,7 +606,7 @@ std::string walked_by_another(const Path& path, StateCell& cell) {
 bool is_failure(const std::string& word) {
   static const std::set<std::string> kFailures{
       "busy",  "io",      "corrupt",     "unusable",    "forbids",     "fails",    "invalid",      "closed",
-      "moved", "unknown", "contradicts", "unavailable", "rolled back", "replaced", "lines missing"};
+      "moved", "unknown", "contradicts", "unavailable", "rolled back", "replaced", "sealed", "lines missing"};
   return kFailures.contains(word);
 }
 
