@@ -60,7 +60,7 @@ class Shared final {
             {"audit import lines --ledger N", false},
             {"backup N --ledger L", true},
             {"restore B --ledger N --accept-rollback --why x", true},
-            {"recover --ledger L", false},
+            {"recover --ledger L", true},
             {"recover --from R --why x --ledger L", true},
             {"recover --from R2 --why x --ledger N", true}};
   }

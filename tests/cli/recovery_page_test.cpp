@@ -18,6 +18,7 @@
 #include "workbench.hpp"
 
 using epsilog::test::contains;
+using epsilog::test::decisions_of;
 using epsilog::test::kClinicPolicy;
 using epsilog::test::lines;
 using epsilog::test::query;
@@ -234,7 +235,7 @@ const std::map<std::string, std::function<void(const Clinic&)>>& outcomes() {
        }},
       {"the history can be read, and nothing can be asked",
        [](const Clinic& c) {
-         CHECK(lines(c.bench.run({"history", "--json"}).out) == 2);
+         CHECK(lines(decisions_of(c.bench.run({"history", "--json"}).out)) == 2);
          CHECK(c.bench.run(release_of("c")).exit == 3);
        }},
       {"there is a new ledger", [](const Clinic& c) {
