@@ -1,5 +1,4 @@
 // The accountants side by side: each the bound of its own theorem, and none where it has nothing to say.
-#include <string>
 #include <vector>
 
 #include "composition_reference.hpp"

@@ -1,7 +1,6 @@
 #include "epsilog/accounting/bounded_sum.hpp"
 
 #include <random>
-#include <string>
 #include <vector>
 
 #include "support/catch.hpp"

@@ -2,7 +2,6 @@
 // tests/reference/composition.py, and bounds of one accountant by another.
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include "composition_reference.hpp"

@@ -1,6 +1,5 @@
 #include "epsilog/accounting/mpfr_number.hpp"
 
-#include <cmath>
 #include <limits>
 #include <utility>
 

@@ -2,7 +2,6 @@
 // against another.
 #include "epsilog/accounting/optimal_composition.hpp"
 
-#include <string>
 #include <vector>
 
 #include "composition_reference.hpp"

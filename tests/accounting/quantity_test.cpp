@@ -1,8 +1,6 @@
 #include "epsilog/accounting/quantity.hpp"
 
-#include <string>
 #include <type_traits>
-#include <vector>
 
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"

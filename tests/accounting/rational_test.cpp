@@ -1,6 +1,5 @@
 #include "epsilog/accounting/rational.hpp"
 
-#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 // Every policy that there is to read: those shipped, and one for each key that a policy may have.
 #pragma once
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

@@ -4,7 +4,6 @@
 // Margin  Probabilities of the toy are exact; their sums in binary64 are off by less than 1e-12.
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <vector>
 
 #include "epsilog/mechanisms/snapping.hpp"

@@ -1,7 +1,6 @@
 #include <mpfr.h>
 
 #include <cmath>
-#include <vector>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/discrete_gaussian.hpp"

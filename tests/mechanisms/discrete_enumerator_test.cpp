@@ -2,9 +2,7 @@
 // of each output, without a model of the sampler beside the shipped code. Words of 2 to 5 bits go
 // through the same code as the 64 bits of a release, and are undecided often enough to be looked at.
 #include <array>
-#include <cmath>
 #include <optional>
-#include <string>
 
 #include "directed_functions.hpp"
 #include "discrete_sampler.hpp"

@@ -1,8 +1,6 @@
 #include "discrete_sampler.hpp"
 
 #include <array>
-#include <cmath>
-#include <string>
 #include <vector>
 
 #include "directed_functions.hpp"

@@ -5,7 +5,6 @@
 //          formulas are in notes_formulas.hpp.
 // Exact    Quantiles at an answer are compared exactly. What the notes return is binary64, good to 1e-13.
 #include <cmath>
-#include <cstdint>
 #include <random>
 #include <string>
 

@@ -1,7 +1,5 @@
 #include "noise_quantile.hpp"
 
-#include <string_view>
-
 #include "support/catch.hpp"
 
 using namespace epsilog::mechanisms;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "enumerated_accuracy.hpp"
 #include "epsilog/accounting/errors.hpp"

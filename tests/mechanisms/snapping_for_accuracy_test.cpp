@@ -1,7 +1,6 @@
 #include "epsilog/mechanisms/snapping_for_accuracy.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <random>
 #include <string>
 

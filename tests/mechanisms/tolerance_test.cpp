@@ -1,6 +1,5 @@
 #include "epsilog/mechanisms/tolerance.hpp"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 

@@ -1,7 +1,6 @@
 // What history cost under each accountant: the same figures as the recorded mechanisms composed by hand.
 #include "epsilog/engine/reaccount.hpp"
 
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>

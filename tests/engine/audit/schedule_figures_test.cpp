@@ -1,8 +1,6 @@
 // Equal schedules are composed once, and only equal ones.
 #include "schedule_figures.hpp"
 
-#include <string>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
 

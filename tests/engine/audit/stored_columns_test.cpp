@@ -4,11 +4,9 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "epsilog/engine/audit_limits.hpp"
 #include "epsilog/ledger/ledger.hpp"

@@ -1,6 +1,4 @@
 // What several keys of a policy decide together, of each kind one pair: seen from both sides.
-#include <algorithm>
-
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_diff.hpp"
 #include "replaced_text.hpp"

@@ -4,7 +4,6 @@
 #include <map>
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "support/case_table.hpp"

@@ -2,7 +2,6 @@
 // opened.
 #include "epsilog/engine/dummy_release.hpp"
 
-#include <filesystem>
 #include <set>
 
 #include "clinic.hpp"

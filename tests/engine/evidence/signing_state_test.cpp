@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <thread>
 
 #include "epsilog/engine/checkpoint.hpp"
 #include "epsilog/engine/key_file.hpp"

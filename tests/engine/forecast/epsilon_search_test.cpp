@@ -1,6 +1,5 @@
 #include "epsilon_search.hpp"
 
-#include <limits>
 #include <random>
 
 #include "epsilog/accounting/quantity.hpp"

@@ -1,6 +1,4 @@
 // What one release may lose, in every measure that is named; and requests of rho.
-#include <algorithm>
-
 #include "canonical_request.hpp"
 #include "clinic.hpp"
 #include "decide.hpp"

@@ -1,6 +1,4 @@
 // Bounds of date columns: what they are read as, what a policy with them implies, and how two differ.
-#include <algorithm>
-
 #include "epsilog/engine/date.hpp"
 #include "epsilog/engine/policy_diff.hpp"
 #include "implied_object.hpp"

@@ -1,5 +1,4 @@
 // The shipped policies are accepted, and each one under configs/invalid gives exactly its error.
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

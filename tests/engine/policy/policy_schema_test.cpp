@@ -1,6 +1,5 @@
 // schema/policy.schema.json and the decoder say the same: the same keys and words, place by place,
 // and the same verdict on every policy that breaks no rule between keys.
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

@@ -1,7 +1,6 @@
 // What was read from data leaves at a tick, in the order in which it was asked.
 #include "answer_tick.hpp"
 
-#include <atomic>
 #include <future>
 #include <thread>
 

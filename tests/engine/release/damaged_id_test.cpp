@@ -1,7 +1,6 @@
 // A bit that flipped in the id of a row, which the index of ids does not have then.
 #include <sqlite3.h>
 
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 

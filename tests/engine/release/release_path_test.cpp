@@ -1,7 +1,6 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <set>
 
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"

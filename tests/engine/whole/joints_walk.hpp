@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <filesystem>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/audit.hpp"

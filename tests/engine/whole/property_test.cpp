@@ -5,7 +5,6 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "budget_model.hpp"
 #include "clinic.hpp"

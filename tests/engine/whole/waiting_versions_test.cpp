@@ -1,8 +1,6 @@
 // What a later policy version makes of what waits, cell by cell of docs/states/later_versions.tsv: every
 // change of a policy that diff knows, every act on every kind of request that can wait.
 #include <array>
-#include <filesystem>
-#include <functional>
 #include <optional>
 
 #include "copied_ledger.hpp"
