@@ -23,6 +23,20 @@ bool published(const Rational& value, double expected, int digits = 12) {
 
 const Rational kResultError = power_of_two(-100);
 
+/// What the function that a row names makes of its arguments.
+Rational calibrated(const ReferenceRow& row) {
+  const std::string& quantity = row.at("quantity");
+  const std::string& third = row.at("third");
+  const Rational first = number(row.at("first")), second = number(row.at("second"));
+  if (quantity == "gaussian_delta") return gaussian_delta_up(first, second, number(third));
+  if (quantity == "gaussian_sigma") return gaussian_sigma_up(first, second, number(third));
+  if (quantity == "discrete_delta") return discrete_gaussian_delta_up(first, second, Integer(third));
+  if (quantity == "discrete_scale") return discrete_gaussian_scale_up(first, second, Integer(third));
+  if (quantity == "zcdp_delta") return zcdp_delta_up(first, second);
+  REQUIRE(quantity == "zcdp_rho");
+  return zcdp_rho_down(first, second);
+}
+
 /// The definition of delta for the discrete law, in long double.
 long double discrete_delta_by_definition(double s, double epsilon, int d) {
   const auto weight = [&](int x) { return std::exp(-static_cast<long double>(x) * x / (2 * s * s)); };
@@ -40,77 +54,23 @@ long double discrete_delta_by_definition(double s, double epsilon, int d) {
 
 TEST_CASE("gaussian calibration: reference values, each on its safe side",
           "[mechanisms][gaussian_calibration]") {
-  const auto rows =
-      epsilog::test::reference_table(EPSILOG_SOURCE_DIR "/tests/reference/gaussian_calibration.csv");
+  const auto rows = reference_table(EPSILOG_SOURCE_DIR "/tests/reference/gaussian_calibration.csv");
   REQUIRE(rows.size() == 89);
   for (const auto& row : rows) {
-    const std::string& quantity = row.at("quantity");
-    const std::string& third = row.at("third");
-    CAPTURE(quantity, row.at("first"), row.at("second"), third);
-    const Rational first = number(row.at("first"));
-    const Rational second = number(row.at("second"));
-    const Rational expected = std::max(epsilog::test::reference_value(row.at("value")), power_of_two(-16384));
-    if (quantity == "gaussian_delta") {
-      CHECK(just_beyond(gaussian_delta_up(first, second, number(third)), expected, kResultError));
-    } else if (quantity == "gaussian_sigma") {
-      CHECK(just_beyond(gaussian_sigma_up(first, second, number(third)), expected, kResultError));
-    } else if (quantity == "discrete_delta") {
-      CHECK(just_beyond(discrete_gaussian_delta_up(first, second, Integer(third)), expected, kResultError));
-    } else if (quantity == "discrete_scale") {
-      CHECK(just_beyond(discrete_gaussian_scale_up(first, second, Integer(third)), expected, kResultError));
-    } else if (quantity == "zcdp_delta") {
-      CHECK(just_beyond(zcdp_delta_up(first, second), expected, kResultError));
-    } else {
-      REQUIRE(quantity == "zcdp_rho");
-      CHECK(just_beyond(zcdp_rho_down(first, second), expected, -kResultError));
-    }
+    CAPTURE(row.at("quantity"), row.at("first"), row.at("second"), row.at("third"));
+    const Rational expected = std::max(reference_value(row.at("value")), power_of_two(-16384));
+    const bool down = row.at("quantity") == "zcdp_rho";
+    CHECK(just_beyond(calibrated(row), expected, down ? Rational(-kResultError) : kResultError));
   }
 }
 
-TEST_CASE("gaussian calibration: published deltas and sigmas of the continuous law",
+TEST_CASE("gaussian calibration: published figures of all laws, to the digits that were published",
           "[mechanisms][gaussian_calibration]") {
-  struct Delta {
-    const char* sigma;
-    const char* epsilon;
-    const char* sensitivity;
-    double delta;
-    int digits;
-  };
-  for (const Delta& row : {Delta{"1", "1", "1", 0.12693673750664395, 14},
-                           {"1", "2", "1", 0.020923635821113731, 14},
-                           {"1", "1", "3", 0.78760074136038453, 14},
-                           {"10", "0.1", "1", 0.0087517681458095931, 14},
-                           {"20", "0.1", "2", 0.0087517681458095931, 14},
-                           {"10", "1.09861228866810969139524523692", "5", 0.0041597422340007868, 13},
-                           {"0.5", "0", "1", 0.6826894921370859, 14},
-                           {"500", "0.5", "10", 3.129776772980134e-141, 14},
-                           {"1", "1", "2", 0.50986166005467015, 14}}) {
-    CAPTURE(row.sigma, row.epsilon, row.sensitivity);
-    CHECK(published(gaussian_delta_up(number(row.sigma), number(row.epsilon), number(row.sensitivity)),
-                    row.delta, row.digits));
-  }
-  struct Sigma {
-    const char* epsilon;
-    const char* delta;
-    double sensitivity;
-    double sigma;
-    int digits;
-  };
-  for (const Sigma& row : {Sigma{"1.09861228866810969139524523692", "1e-5", 1, 3.4246623979089508, 13},
-                           {"1.38629436111989061883446424292", "2e-5", 3, 7.9849116155470214, 13},
-                           {"1", "6.486452831e-47", 1, 14.0, 9},
-                           {"1", "1e-5", 1, 3.7306316348159418, 14},
-                           {"0.5", "1e-5", 1, 7.0318266755824914, 14},
-                           {"0.1", "1e-5", 1, 30.74956613197745, 14},
-                           {"1", "1e-6", 1, 4.2246788893268353, 14},
-                           {"2", "1e-6", 1, 2.2304762711864173, 14},
-                           {"8", "1e-6", 1, 0.65293538435821595, 14},
-                           {"1", "0.78760074136038453", 6, 2, 14},
-                           {"1", "0.78760074136038453", 30, 10, 14},
-                           {"1000", "1e-5", 1, 0.02458, 3}}) {
-    CAPTURE(row.epsilon, row.delta);
-    CHECK(published(gaussian_sigma_up(number(row.epsilon), number(row.delta), Rational(row.sensitivity)),
-                    row.sigma, row.digits));
+  const auto rows = reference_table(EPSILOG_SOURCE_DIR "/tests/mechanisms/published_calibrations.csv");
+  REQUIRE(rows.size() == 61);
+  for (const auto& row : rows) {
+    CAPTURE(row.at("quantity"), row.at("first"), row.at("second"), row.at("third"));
+    CHECK(published(calibrated(row), std::stod(row.at("value")), std::stoi(row.at("digits"))));
   }
 }
 
@@ -121,50 +81,7 @@ TEST_CASE("gaussian calibration: published sigmas of derived sensitivities",
   CHECK(published(gaussian_sigma_up(1, number("1e-6"), root_of_18), 17.923794545871943, 14));
   const Rational sigma = gaussian_sigma_up(number("0.109861228866810969139524523692"), number("2e-6"), 1);
   CHECK(published(1 / (2 * sigma * sigma), 4.946819611450154e-4, 7));  // found there by a search to 10^-8
-}
-
-TEST_CASE("gaussian calibration: published deltas of the discrete law",
-          "[mechanisms][gaussian_calibration]") {
-  CHECK(published(discrete_gaussian_delta_up(1, 1, 1), 0.1413513394056219));
-  CHECK(published(discrete_gaussian_delta_up(2, number("0.5"), 1), 0.05400722369415442));
-  CHECK(published(discrete_gaussian_delta_up(4, number("0.25"), 1), 0.02366258987312663));
-  CHECK(published(discrete_gaussian_delta_up(10, number("0.1"), 1), 0.008762353923948095));
-  CHECK(published(discrete_gaussian_delta_up(5, 1, 1), 1.82933602487278e-8));
-}
-
-TEST_CASE("gaussian calibration: published deltas and rhos of zCDP", "[mechanisms][gaussian_calibration]") {
-  CHECK(published(zcdp_delta_up(number("1/32"), 0), 0.15084578456228609, 14));
-  CHECK(published(zcdp_delta_up(number("0.5"), 0), 0.55883563934743463, 14));
-  CHECK(published(zcdp_delta_up(number("0.05"), number("0.25")), 0.081772753103695521, 14));
-  CHECK(published(zcdp_delta_up(number("5e-30"), number("1e-13")), 2.619676329730346e-234, 9));
   CHECK(zcdp_delta_up(0, 0) == 0);
-  struct Epsilon {
-    const char* rho;
-    const char* delta;
-    const char* epsilon;
-  };
-  for (const Epsilon& row : {Epsilon{"1/32", "1e-3", "0.68800245548780839"},
-                             {"0.1", "1e-6", "2.1419389283854737"},
-                             {"0.5", "1e-5", "4.7283869849433139"},
-                             {"0.5", "1e-10", "6.8393294131208485"},
-                             {"1", "1e-6", "7.7662166253117207"},
-                             {"2.63", "1e-5", "12.691562216993866"},
-                             {"0.1", "1e-5", "1.9142388320035978"},
-                             {"0.1", "1e-10", "2.8818280091742425"},
-                             {"0.5", "1e-6", "5.221534444530169"},
-                             {"1", "1e-5", "7.0771966958063398"},
-                             {"1", "1e-10", "10.03434358134763"},
-                             {"2.63", "1e-6", "13.792327690123114"},
-                             {"2.63", "1e-10", "17.430584487345112"}}) {
-    CAPTURE(row.rho, row.delta);
-    CHECK(published(zcdp_delta_up(number(row.rho), number(row.epsilon)), number(row.delta).get_d()));
-    CHECK(published(zcdp_rho_down(number(row.epsilon), number(row.delta)), number(row.rho).get_d()));
-  }
-  CHECK(published(zcdp_rho_down(1, number("1e-6")), 0.02435597035953837, 14));
-  CHECK(published(zcdp_rho_down(1, number("1e-5")), 0.03055659519763957, 14));
-  CHECK(published(zcdp_rho_down(3, number("1e-6")), 0.1850698406534015, 14));
-  CHECK(published(zcdp_rho_down(number("0.5"), number("1e-8")), 0.004578181040251153, 14));
-  CHECK(published(zcdp_rho_down(10, number("1e-10")), 0.9938913988995405, 14));
 }
 
 TEST_CASE("gaussian calibration: the continuous delta is not a bound for the discrete law",
