@@ -1,10 +1,12 @@
 #include "discrete_sampler.hpp"
 
 #include <array>
+#include <string>
 #include <vector>
 
 #include "directed_functions.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 #include "support/replay_bits.hpp"
 
@@ -62,23 +64,10 @@ std::vector<Drawn> draws(const DiscreteSampler& sampler, std::uint64_t seed, uns
   return result;
 }
 
-const std::array<const char*, 17> kDrawnScales = {"1/1000",
-                                                  "1/7",
-                                                  "1/2",
-                                                  "9/10",
-                                                  "1",
-                                                  "3/2",
-                                                  "13/8",
-                                                  "10",
-                                                  "1000/3",
-                                                  "123456789.123456789",
-                                                  "18446744073709551615",
-                                                  "18446744073709551615/18446744073709551614",
-                                                  "18446744073709551616",
-                                                  "1e30",
-                                                  "10000000000000000000000000000000000000000/7",
-                                                  "1152921504606846976000001/13",
-                                                  "10.25"};
+const std::vector<std::string> kDrawnScales = words_of(
+    "1/1000 1/7 1/2 9/10 1 3/2 13/8 10 1000/3 123456789.123456789 18446744073709551615 "
+    "18446744073709551615/18446744073709551614 18446744073709551616 1e30 "
+    "10000000000000000000000000000000000000000/7 1152921504606846976000001/13 10.25");
 
 }  // namespace
 
@@ -172,7 +161,7 @@ TEST_CASE("trial: a geometric number drawn to its last bit goes on with fresh bi
 
 TEST_CASE("sampler: every tier draws the same values from the same bytes", "[mechanisms][discrete][exact]") {
   std::uint64_t seed = 100;
-  for (const char* text : kDrawnScales) {
+  for (const std::string& text : kDrawnScales) {
     const Rational scale = parse_rational(text, "scale");
     for (const unsigned word_bits : {3U, 8U, 17U, 64U}) {
       for (const auto make : {&DiscreteSampler::laplace, &DiscreteSampler::gaussian}) {
