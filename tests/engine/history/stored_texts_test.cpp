@@ -8,6 +8,7 @@
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/reaccount.hpp"
+#include "first_cells.hpp"
 #include "old_rows.hpp"
 #include "request_act.hpp"
 #include "support/catch.hpp"
@@ -434,21 +435,14 @@ bool listed_open(const std::string& path, std::int64_t seq) {
   return listed;
 }
 
-constexpr const char* kDamages[] = {
-    ("UPDATE plan SET question = '{\"dataset\":\"clinic\",\"epsilon\":\"1e-400\",\"statistic\":\"count\"}'"
-     " WHERE no = (SELECT plan FROM decision WHERE seq = 1)"),
-    "UPDATE decision SET plan = 0 WHERE seq = 1",
-    "UPDATE plan SET question = 'x' WHERE no = (SELECT plan FROM decision WHERE seq = 1)",
-    "UPDATE decision SET plan = 99 WHERE seq = 1",
-    "UPDATE movement SET position = 2 WHERE seq = 1",
-    "UPDATE decision SET holding = 7 WHERE seq = 1",
-};
+const std::vector<std::string> kDamages =
+    first_cells(EPSILOG_SOURCE_DIR "/tests/engine/history/unreadable_rows.tsv");
 
 }  // namespace
 
 TEST_CASE("stored texts: a row that cannot be read stays open, is named, and hides and stops nothing",
           "[engine][texts][negative]") {
-  for (const char* sql : kDamages) {
+  for (const std::string& sql : kDamages) {
     CAPTURE(sql);
     Damaged ledger(sql);
     CHECK(ledger.open_ids() == std::vector<std::string>{ledger.sound});
@@ -486,17 +480,9 @@ TEST_CASE("stored texts: a row that cannot be read stays open, is named, and hid
 TEST_CASE(
     "stored texts: a reservation that can be read and not be ended stays open, is named, and stops nobody",
     "[engine][texts][negative]") {
-  const std::vector<std::string> damages = {
-      "INSERT INTO name(no, name) VALUES(99, 'blinic'); UPDATE decision SET dataset = 99 WHERE seq = 1",
-      "UPDATE decision SET policy_version = 3 WHERE seq = 1",
-      "UPDATE decision SET decided_under = 5, policy_version = 5 WHERE seq = 1",
-      "UPDATE movement SET reserved_change = reserved_change - 1 WHERE seq = 1",
-      "UPDATE movement SET account = 99 WHERE seq = 1",
-      "INSERT INTO name(no, name) VALUES(99, ''); UPDATE decision SET principal = 99 WHERE seq = 1",
-  };
-  for (const std::string& sql : damages) {
+  for (const std::string& sql : first_cells(EPSILOG_SOURCE_DIR "/tests/engine/history/unendable_rows.tsv")) {
     CAPTURE(sql);
-    Damaged ledger(sql.c_str());
+    Damaged ledger(sql);
     ledger.waiting.clock.pass_seconds(3600);
     CHECK(release(*ledger.engine, request("count", "0.1")).recorded.granted);
     CHECK(release(*ledger.engine, request("count", "0.1", "k2")).recorded.granted);
