@@ -7,23 +7,18 @@
 #include <map>
 #include <string>
 
+#include "file_text.hpp"
 #include "policy_key_changes.hpp"
 #include "support/catch.hpp"
 
 namespace epsilog::test {
-
-inline std::string content_of(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  REQUIRE(stream);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// By where it stands.
 inline std::map<std::string, std::string> kept_policies(const std::filesystem::path& source) {
   namespace fs = std::filesystem;
   std::map<std::string, std::string> policies;
   for (const auto& file : fs::directory_iterator(source / "configs")) {
-    if (file.path().extension() == ".yaml") policies[file.path().filename()] = content_of(file.path());
+    if (file.path().extension() == ".yaml") policies[file.path().filename()] = file_text(file.path());
   }
   for (const auto& [key, change] : key_changes()) {
     policies["before " + key] = before_and_after(change).before;

@@ -7,57 +7,14 @@
 #include <vector>
 
 #include "epsilog/engine/checked_policy.hpp"
+#include "file_text.hpp"
 #include "policy_text.hpp"
 #include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 namespace epsilog::test {
 
-inline const std::string kEveryKey =
-    "version: 1\n"
-    "principals:\n"
-    "  alice: {roles: [research], purposes: [planning]}\n"
-    "  carol: {roles: [custodian]}\n"
-    "  dave: {roles: [custodian]}\n"
-    "  erin: {duties: [operate]}\n"
-    "replica: {file: /mnt/second/clinic.replica, sync: none}\n"
-    "checkpoint: {key: /mnt/second/clinic.key, file: /mnt/second/clinic.checkpoints, every: 1h}\n"
-    "datasets:\n"
-    "  clinic:\n"
-    "    source: {csv: visits.csv, delimiter: ';', decimal: '.', null: [NA], multiline: false}\n"
-    "    unit: {id: patient_id, max_rows: 3}\n"
-    "    rows: {max: 1000}\n"
-    "    neighbours: add-remove\n"
-    "    budget: {epsilon: 3, delta: 1e-6}\n"
-    "    lifetime: {epsilon: 9, delta: 1e-6}\n"
-    "    blocks: {by: visit_date, per: month, from: 2024-01, to: 2024-03}\n"
-    "    limits: [{each: principal, epsilon: 1}, {role: research, epsilon: 2}, {purpose: planning, epsilon: "
-    "1}]\n"
-    "    per_release: {epsilon: 0.5}\n"
-    "    columns:\n"
-    "      visit_date: {type: date}\n"
-    "      other_date: {type: date}\n"
-    "      age: {type: int, bounds: [0, 110], missing: 0}\n"
-    "      cost: {type: decimal, scale: 2, bounds: [0, 5000], missing: 0}\n"
-    "      ward: {type: string, values: [A, B]}\n"
-    "      age_band: {from: age, bins: [0, 18, 111]}\n"
-    "      month: {from: visit_date, per: month, first: 2024-01, last: 2024-12}\n"
-    "      site: {from: ward, map: {A: east, B: west}, other: none}\n"
-    "    queries: {auc: {bounds: [0, 1], sensitivity: 0.01, undefined: 0.5, supplied_by: [alice, carol]}}\n"
-    "    purposes: [planning, quality]\n"
-    "    allow: {statistics: [count, sum, value, quantile], columns: [age], by: [ward], where: [age], "
-    "principals: "
-    "[alice], "
-    "roles: [research]}\n"
-    "    forbid: [{principals: [carol], roles: [custodian], purposes: [planning], statistics: [sum], "
-    "columns: "
-    "[cost], by: [ward], where: [age]}]\n"
-    "    approvals: {required: 1, by: {principals: [carol], roles: [custodian]}, above: {epsilon: 0.1}, "
-    "expires: 3d}\n"
-    "    reservations: {expires: 2h}\n"
-    "    release: {default: {precision: 256, bound: 1000}, sum: {mechanism: discrete_laplace, grid: 1}, "
-    "quantile: {mechanism: exponential}}\n"
-    "    mean_split: 1/3\n";
+inline const std::string kEveryKey = file_text(EPSILOG_SOURCE_DIR "/tests/engine/every_key.yaml");
 
 /// The only occurrence of `from` replaced.
 inline std::string only_replaced(std::string text, const std::string& from, const std::string& to) {

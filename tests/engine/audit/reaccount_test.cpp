@@ -12,6 +12,7 @@
 #include "epsilog/accounting/zcdp.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "file_text.hpp"
 #include "recorded_loss.hpp"
 #include "support/catch.hpp"
 
@@ -68,11 +69,6 @@ void check_figures(const Reaccount& answer, const std::vector<KnownLoss>& losses
           (answer.delta ? accounting::composed_epsilon_up(accountant, losses, *answer.delta)
                         : accounting::composed_delta_up(accountant, losses, *answer.epsilon)));
   }
-}
-
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace
@@ -198,7 +194,7 @@ TEST_CASE("reaccount: nothing is written, and progress only grows", "[engine][re
     Engine engine = clinic.open();
     for (int i = 0; i < 3; ++i) static_cast<void>(release(engine, request("count", "0.1")));
   }
-  const std::string before = content(clinic.ledger());
+  const std::string before = file_text(clinic.ledger());
   double last = 0;
   bool grows = true;
   static_cast<void>(reaccount(clinic.ledger(), everything(), [&](double part) {
@@ -207,7 +203,7 @@ TEST_CASE("reaccount: nothing is written, and progress only grows", "[engine][re
   }));
   CHECK(grows);
   CHECK(last == 1);
-  CHECK(content(clinic.ledger()) == before);
+  CHECK(file_text(clinic.ledger()) == before);
 }
 
 TEST_CASE("reaccount: no more different laws are composed than were asked for", "[engine][reaccount]") {

@@ -1,6 +1,7 @@
 // What several keys of a policy decide together, of each kind one pair: seen from both sides.
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_diff.hpp"
+#include "file_text.hpp"
 #include "replaced_text.hpp"
 #include "support/case_table.hpp"
 #include "support/catch.hpp"
@@ -11,26 +12,7 @@ using namespace epsilog::test;
 
 namespace {
 
-const std::string kPolicy =
-    "version: 1\n"
-    "principals: {alice: {}, bob: {}, carol: {roles: [custodian]}}\n"
-    "datasets:\n"
-    "  clinic:\n"
-    "    source: {csv: visits.csv}\n"
-    "    unit: {id: patient, max_rows: 2}\n"
-    "    rows: {max: 1000}\n"
-    "    neighbours: replace-one\n"
-    "    budget: {epsilon: 1}\n"
-    "    columns:\n"
-    "      age: {type: int, bounds: [0, 110], missing: 0}\n"
-    "      cost: {type: decimal, scale: 2, bounds: [-5, 500]}\n"
-    "      fee: {type: decimal, scale: 2, bounds: [0, 90000]}\n"
-    "      ward: {type: string, values: [A, B, C]}\n"
-    "      site: {type: string, values: [north, south]}\n"
-    "    limits: [{principal: bob, epsilon: 0.5}]\n"
-    "    allow: {statistics: [count, sum, mean, ratio, quantile]}\n"
-    "    approvals: {required: 1, by: {roles: [custodian]}, above: {rho: 1/100}}\n"
-    "    release: {count: {bound: 5000}}\n";
+const std::string kPolicy = file_text(EPSILOG_SOURCE_DIR "/tests/engine/curating/policy_diff_askable.yaml");
 
 std::vector<PolicyChange> changes_of(const std::string& before, const std::string& after) {
   return diff(checked_policy(before, "p.yaml"), checked_policy(after, "p.yaml"));

@@ -4,6 +4,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_draft.hpp"
+#include "file_text.hpp"
 #include "replaced_text.hpp"
 #include "support/catch.hpp"
 
@@ -13,34 +14,8 @@ using epsilog::test::replaced;
 
 namespace {
 
-const std::string kSmartNoise =
-    "Database:\n"
-    "  PUMS:\n"
-    "    PUMS:\n"
-    "      max_ids: 4\n"
-    "      rows: 1_000\n"
-    "      age: {type: int, lower: 0, upper: 1e2}\n"
-    "      sex: {type: string, cardinality: 2}\n"
-    "      income: {type: float, lower: .5, upper: 500_000., nullable: True, missing_value: 10}\n"
-    "      married: {type: boolean}\n"
-    "      born: {type: datetime}\n"
-    "      pid: {type: int, private_id: True}\n";
-
-const std::string kLomas =
-    "max_ids: 1\n"
-    "row_privacy: true\n"
-    "rows: 344\n"
-    "censor_dims: True\n"
-    "columns:\n"
-    "  species:\n"
-    "    type: string\n"
-    "    cardinality: 3\n"
-    "    categories:\n"
-    "    - Adelie\n"
-    "    - Yes\n"
-    "    - 'Gentoo: no'\n"
-    "  bill_length_mm: {type: float, precision: 64, lower: 30.0, upper: 65.25}\n"
-    "  region: {type: int, precision: 32, cardinality: 3, categories: [1, 2, 30]}\n";
+const std::string kSmartNoise = file_text(EPSILOG_SOURCE_DIR "/tests/engine/curating/smartnoise.yaml");
+const std::string kLomas = file_text(EPSILOG_SOURCE_DIR "/tests/engine/curating/lomas.yaml");
 
 ImportOptions with_budget(const char* epsilon, const char* delta = nullptr) {
   ImportOptions options;

@@ -6,6 +6,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/forecast.hpp"
+#include "file_text.hpp"
 #include "row_filter.hpp"
 #include "support/case_table.hpp"
 #include "support/catch.hpp"
@@ -18,25 +19,8 @@ using namespace epsilog::test;
 
 namespace {
 
-const char* const kConditionColumns =
-    "version: 1\n"
-    "datasets:\n"
-    "  d:\n"
-    "    source: {csv: d.csv, null: ['NA']}\n"
-    "    unit: row\n"
-    "    rows: {max: 10}\n"
-    "    neighbours: add-remove\n"
-    "    budget: {epsilon: 1}\n"
-    "    columns:\n"
-    "      age: {type: int, bounds: [0, 110]}\n"
-    "      old: {type: int, bounds: [0, 110], missing: 7}\n"
-    "      cost: {type: decimal, scale: 2}\n"
-    "      score: {type: double, bounds: [0, 1], missing: 0.1}\n"
-    "      x: {type: double}\n"
-    "      flag: {type: bool}\n"
-    "      seen: {type: date}\n"
-    "      name: {type: string}\n"
-    "      site: {type: string, values: [Dayton, Akron, Toledo]}\n";
+const std::string kConditionColumns =
+    file_text(EPSILOG_SOURCE_DIR "/tests/engine/data/condition_columns.yaml");
 
 /// What is said of the condition; "" if it is accepted.
 std::string said_of(const Dataset& dataset, const std::string& where) {

@@ -54,7 +54,7 @@ struct SignedLog {
 }  // namespace
 
 TEST_CASE("checkpoint: the published ones are read", "[evidence][checkpoint][vectors]") {
-  for (const std::string text : {kCosignedCheckpoint, kGoNote}) {
+  for (const std::string& text : {kCosignedCheckpoint, kGoNote}) {
     const Checkpoint checkpoint = parse_checkpoint(text);
     CHECK(checkpoint_text(checkpoint.origin, checkpoint.tree) == checkpoint.note.text);
     CHECK(note_text(checkpoint.note) == text);
@@ -252,12 +252,12 @@ TEST_CASE("inclusion proof: one that differs in any bit shows nothing", "[eviden
 
 TEST_CASE("consistency proof: the bodies that others published are read and shown",
           "[evidence][proof][vectors]") {
-  for (const std::string body : {kAddCheckpoint, kSigsumFirst, kSigsumThird, kSigsumFifth}) {
+  for (const std::string& body : {kAddCheckpoint, kSigsumFirst, kSigsumThird, kSigsumFifth}) {
     CHECK(consistency_text(parse_consistency(body)) == body);
   }
   const VerifierKey key = parse_verifier_key(kSigsumKey);
   TreeHead seen{.size = 0, .root = epsilog::ledger::empty_root()};
-  for (const char* body : {kSigsumFirst, kSigsumThird, kSigsumFifth}) {
+  for (const std::string& body : {kSigsumFirst, kSigsumThird, kSigsumFifth}) {
     const ConsistencyText proof = parse_consistency(body);
     CHECK(attested(proof.checkpoint, {.log = key}).signed_by_log);
     require_extends(seen, proof);

@@ -29,8 +29,8 @@ TEST_CASE("signed note: those that others published are read, written and verifi
           "[evidence][note][vectors]") {
   CHECK(signed_by_one(kNote, kNoteKey) == std::vector{true});
   CHECK(signed_by_one(kGoNote, kGoKey) == std::vector{true});
-  CHECK(signed_by_one(std::string(kSigsumFirst).substr(7), kSigsumKey) == std::vector{true});
-  for (const std::string note : {kNote, kNoteWithEmptyLines, kCosignedCheckpoint, kGoNote}) {
+  CHECK(signed_by_one(kSigsumFirst.substr(7), kSigsumKey) == std::vector{true});
+  for (const std::string& note : {kNote, kNoteWithEmptyLines, kCosignedCheckpoint, kGoNote}) {
     CHECK(note_text(parse_note(note)) == note);
   }
   CHECK(parse_note(kNoteWithEmptyLines).text.ends_with("\n\ned è subito sera.\n"));
@@ -170,7 +170,7 @@ TEST_CASE("cosignature: what is signed, and how its line looks, are the publishe
   CHECK(published.size() == 72);
   CHECK(published.substr(0, 8) == std::string("\0\0\0\0\x64\x18\x50\xcb", 8));
 
-  SignedNote note = parse_note(std::string(kSigsumFirst).substr(7));
+  SignedNote note = parse_note(kSigsumFirst.substr(7));
   const SigningKey witness = SigningKey::parse(kWitnessSecret);
   CHECK(witness.verifier().text() == kWitnessKey);
   CHECK(witness.text() == kWitnessSecret);
@@ -181,7 +181,7 @@ TEST_CASE("cosignature: what is signed, and how its line looks, are the publishe
 
 TEST_CASE("cosignature: one that differs in any bit of its bytes or its text is not by the key",
           "[evidence][cosignature][negative]") {
-  SignedNote note = parse_note(std::string(kSigsumFirst).substr(7));
+  SignedNote note = parse_note(kSigsumFirst.substr(7));
   const std::vector<VerifierKey> keys{parse_verifier_key(kWitnessKey)};
   note.signatures = {SigningKey::parse(kWitnessSecret).sign(note.text, kWitnessSecond)};
   const std::string signature = note.signatures.front().signature;

@@ -36,7 +36,7 @@ std::string object_of(const PolicyText& text) {
 
 /// The blocks of the page that are marked so.
 std::vector<std::string> blocks_of_page(const std::string& mark) {
-  std::istringstream page(content_of(kTree / "docs/record_format.md"));
+  std::istringstream page(file_text(kTree / "docs/record_format.md"));
   std::vector<std::string> blocks;
   bool inside = false;
   for (std::string line; std::getline(page, line);) {
@@ -264,7 +264,7 @@ TEST_CASE("implied object: nothing in it says where data are, or what the host i
     });
   }
   // Elsewhere, at another hour of the day, where numbers have commas: in a process that may be changed.
-  const std::string yaml = content_of(kTree / "configs/hospital_scopes.yaml");
+  const std::string yaml = file_text(kTree / "configs/hospital_scopes.yaml");
   const std::string object = object_of(yaml);
   const pid_t child = fork();
   REQUIRE(child >= 0);
@@ -296,7 +296,7 @@ TEST_CASE("implied object: a text that today's reader refuses implies nothing",
   std::size_t refused = 0;
   for (const auto& file : std::filesystem::directory_iterator(kTree / "configs/invalid")) {
     if (file.path().extension() != ".yaml") continue;
-    const std::string yaml = content_of(file.path());
+    const std::string yaml = file_text(file.path());
     CAPTURE(file.path().string());
     bool readable = true;
     try {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "epsilog/accounting/filter_theorem.hpp"
+#include "file_text.hpp"
 #include "policy_text.hpp"
 #include "support/catch.hpp"
 
@@ -31,12 +32,6 @@ Texts examples(const std::filesystem::path& document) {
     }
   }
   return found;
-}
-
-std::string content(const std::filesystem::path& document) {
-  std::ifstream stream(document, std::ios::binary);
-  REQUIRE(stream);
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 /// A dataset with whatever the examples name, in which the keys of the example stand for its own.
@@ -93,7 +88,8 @@ TEST_CASE("documents: every example of docs/policy.md is a policy, or keys of a 
 
 TEST_CASE("documents: docs/filters.md names the source of every filter", "[engine][policy][configs]") {
   using accounting::FilterKind;
-  const std::string document = content(std::filesystem::path(EPSILOG_SOURCE_DIR) / "docs" / "filters.md");
+  const std::string document =
+      epsilog::test::file_text(std::filesystem::path(EPSILOG_SOURCE_DIR) / "docs" / "filters.md");
   for (const auto kind : {FilterKind::pure, FilterKind::approximate, FilterKind::zcdp, FilterKind::renyi}) {
     const std::string theorem(accounting::filter_theorem(kind));
     const auto opened = theorem.rfind('(');

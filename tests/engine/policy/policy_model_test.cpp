@@ -6,6 +6,7 @@
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/nearest.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "file_text.hpp"
 #include "policy_text.hpp"
 #include "support/catch.hpp"
 
@@ -16,19 +17,7 @@ using namespace epsilog::test;
 using Texts = std::vector<std::string>;
 
 TEST_CASE("policy: the smallest policy is decoded to its last digit", "[engine][policy][exact]") {
-  const std::string yaml =
-      "version: 1\n"
-      "datasets:\n"
-      "  clinic:\n"
-      "    source: {csv: visits.csv}\n"
-      "    unit: {id: patient_id, max_rows: 3}\n"
-      "    rows: {max: 100000}\n"
-      "    neighbours: add-remove\n"
-      "    budget: {epsilon: 3}\n"
-      "    columns:\n"
-      "      age:  {type: int, bounds: [0, 110]}\n"
-      "      cost: {type: decimal, scale: 2, bounds: [0, 5000.25]}\n"
-      "      ward: {type: string, values: [A, B, C]}\n";
+  const std::string yaml = file_text(EPSILOG_SOURCE_DIR "/tests/engine/policy/smallest.yaml");
   const Policy policy = checked_policy(yaml, "p.yaml");
   CHECK(policy.yaml() == yaml);
   REQUIRE(policy.datasets().size() == 1);

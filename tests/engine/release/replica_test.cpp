@@ -8,6 +8,7 @@
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/replica.hpp"
+#include "file_text.hpp"
 #include "replica_file.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
@@ -18,11 +19,6 @@ using namespace engine;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::string with_replica(const std::string& path, const std::string& sync = "") {
   return clinic_policy("epsilon: 3", waiting_rules("")) + "replica: {file: " + path +
@@ -70,7 +66,7 @@ TEST_CASE("replica: an answer leaves once the replica holds its line", "[engine]
   const Answer answer = release(engine, request("count", "0.5", "k"));
   CHECK(answer.recorded.durable == true);
   CHECK_FALSE(answer.recorded.replica_behind);
-  const std::string lines = content(clinic.replica);
+  const std::string lines = file_text(clinic.replica);
   CHECK(lines.find("\"id\":\"" + answer.recorded.decision_id) != std::string::npos);
   CHECK(lines.find("\n= " + std::to_string(answer.recorded.log->tree.size) + " ") != std::string::npos);
 }
@@ -141,7 +137,8 @@ TEST_CASE("replica: a policy moves it, and says how surely it is written", "[eng
   (void)release(engine, request("count", "0.5", "k"));
   const std::string second = clinic.folder.path("second.replica");
   (void)engine.apply_policy(clinic.folder.write("second.yaml", with_replica(second)), "curator", "");
-  CHECK(content(second).starts_with(content(clinic.replica).substr(0, content(clinic.replica).find("\n= "))));
+  CHECK(file_text(second).starts_with(
+      file_text(clinic.replica).substr(0, file_text(clinic.replica).find("\n= "))));
   // Lost for good: nothing is recorded until another is named.
   fs::remove(second);
   CHECK_THROWS_AS(release(engine, request("count", "0.5", "l")), ledger::ReplicaUnavailable);
