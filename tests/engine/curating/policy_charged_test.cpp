@@ -8,6 +8,7 @@
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy_diff.hpp"
+#include "file_text.hpp"
 #include "policy_charged.hpp"
 #include "policy_key_changes.hpp"
 #include "policy_keys.hpp"
@@ -123,20 +124,7 @@ TEST_CASE(
 
 TEST_CASE("policy charged: what moves rows between blocks is refused of the blocks' column only",
           "[engine][charged]") {
-  const std::string policy =
-      "version: 1\n"
-      "datasets:\n"
-      "  clinic:\n"
-      "    source: {csv: visits.csv, null: [NA]}\n"
-      "    unit: row\n"
-      "    rows: {max: 1000}\n"
-      "    neighbours: add-remove\n"
-      "    budget: {epsilon: 1}\n"
-      "    lifetime: {epsilon: 9}\n"
-      "    blocks: {by: site}\n"
-      "    columns:\n"
-      "      site: {type: int, bounds: [1, 9], values: [1, 2, 3], missing: 3}\n"
-      "      age: {type: int, bounds: [0, 110], values: [1, 2], missing: 0}\n";
+  const std::string policy = file_text(EPSILOG_SOURCE_DIR "/tests/engine/curating/charged_blocks.yaml");
   const auto is_refused = [&](const std::string& from, const std::string& to) {
     const Policy before = parsed(policy);
     const Policy after = parsed(only_replaced(policy, from, to));
@@ -258,17 +246,7 @@ TEST_CASE("policy charged: of blocks of labels nothing that decides a label may 
 
 TEST_CASE("policy charged: a unit is the column that the source calls so, by whatever name",
           "[engine][charged][negative]") {
-  const std::string policy =
-      "version: 1\n"
-      "datasets:\n"
-      "  clinic:\n"
-      "    source: {csv: visits.csv}\n"
-      "    unit: {id: patient, max_rows: 3}\n"
-      "    rows: {max: 1000}\n"
-      "    neighbours: add-remove\n"
-      "    budget: {epsilon: 1}\n"
-      "    columns:\n"
-      "      age: {type: int, bounds: [0, 110]}\n";
+  const std::string policy = file_text(EPSILOG_SOURCE_DIR "/tests/engine/curating/charged_unit.yaml");
   const auto declaring = [&](const std::string& unit, const std::string& column) {
     return parsed(only_replaced(policy, "{id: patient,", "{id: " + unit + ",") + column);
   };

@@ -3,6 +3,8 @@
 
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "first_cells.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
 
@@ -570,38 +572,18 @@ TEST_CASE("A limit that is taken away keeps what was spent under it, for when it
 
 TEST_CASE("A charged dataset keeps its periods, blocks and the beginning of its lifetime",
           "[engine][scopes][policy][negative]") {
-  struct Row {
-    const char* before;
-    const char* after;
-    const char* says;
-  };
-  const Row rows[] = {
-      {"    budget: {epsilon: 3}\n", "    budget: {epsilon: 3}\n    lifetime: {epsilon: 9}\n", "lifetime"},
-      {"    budget: {epsilon: 3}\n",
-       "    budget: {epsilon: 3, renew: month, accept_unbounded_lifetime: true}\n",
-       "budget.renew may not change"},
-      {"    budget: {epsilon: 3, renew: year}\n    lifetime: {epsilon: 9}\n",
-       "    budget: {epsilon: 3, renew: day}\n    lifetime: {epsilon: 9}\n", "budget.renew may not change"},
-      {"    budget: {epsilon: 3}\n    lifetime: {epsilon: 9}\n    blocks: {by: ward}\n",
-       "    budget: {epsilon: 3}\n    lifetime: {epsilon: 9}\n", "blocks"},
-      {"    budget: {measure: zcdp, rho: 1}\n", "    budget: {measure: rdp, orders: {2: 3}}\n", "measure"},
-      {"    budget: {measure: rdp, orders: {2: 3}}\n", "    budget: {measure: rdp, orders: {2: 3, 3: 3}}\n",
-       "measure"},
-      {"    budget: {epsilon: 3}\n    limits: [{each: principal, epsilon: 1}]\n",
-       "    budget: {epsilon: 3}\n    limits: [{each: principal, epsilon: 0.05}]\n", "principal:alice"},
-  };
-  for (const Row& row : rows) {
-    CAPTURE(row.before, row.after);
-    Scoped clinic(policy(row.before));
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/engine/deciding/kept_once_charged.tsv")) {
+    CAPTURE(row);
+    Scoped clinic(policy(row.at(0)));
     {
       Engine engine = clinic.open();
       REQUIRE(release(engine, asked_by("alice", "0.1")).recorded.granted);
     }
     try {
-      clinic.apply(policy(row.after));
+      clinic.apply(policy(row.at(1)));
       FAIL_CHECK("it was applied");
     } catch (const PolicyError& error) {
-      CHECK(std::string(error.what()).find(row.says) != std::string::npos);
+      CHECK(std::string(error.what()).find(row.at(2)) != std::string::npos);
     }
     require_verified(clinic.ledger());
   }
@@ -609,20 +591,8 @@ TEST_CASE("A charged dataset keeps its periods, blocks and the beginning of its 
 
 TEST_CASE("audit: a charge of one scope that is missing, wrong or of another's is found",
           "[engine][scopes][audit][negative]") {
-  const char* const tamperings[] = {
-      "DELETE FROM movement WHERE account = (SELECT id FROM account WHERE scope = 'lifetime')",
-      "UPDATE movement SET spent_change = spent_change + 1 WHERE account = (SELECT id FROM account WHERE "
-      "scope = "
-      "'lifetime')",
-      "UPDATE movement SET account = (SELECT id FROM account WHERE scope = 'principal:carol')"
-      " WHERE account = (SELECT id FROM account WHERE scope = 'principal:alice')",
-      "UPDATE account SET budget = budget + 1 WHERE scope = 'principal:carol'",
-      "UPDATE account SET reserved = 1 WHERE scope = 'role:audit'",
-      "UPDATE plan SET release = json_set(release, '$.unit', 'row')",
-      "UPDATE plan SET release = json_set(release, '$.relation', 'replace-one')",
-      "UPDATE account SET scope = 'role:nobody' WHERE scope = 'role:audit'",
-  };
-  for (const char* tampering : tamperings) {
+  for (const std::string& tampering :
+       first_cells(EPSILOG_SOURCE_DIR "/tests/engine/deciding/scope_tamperings.tsv")) {
     CAPTURE(tampering);
     const Scoped clinic(
         policy("    budget: {epsilon: 3}\n    lifetime: {epsilon: 9}\n"

@@ -5,9 +5,10 @@
 #include <set>
 
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/checked_policy.hpp"
+#include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "file_text.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -16,12 +17,6 @@ using namespace epsilog::engine;
 namespace {
 
 const std::filesystem::path kConfigs = std::filesystem::path(EPSILOG_SOURCE_DIR) / "configs";
-
-std::string content(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  REQUIRE(stream);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// The names without extension of the files in `folder` with that extension.
 std::set<std::string> names(const std::filesystem::path& folder, const std::string& extension) {
@@ -34,7 +29,7 @@ std::set<std::string> names(const std::filesystem::path& folder, const std::stri
 
 std::string error_text(const std::filesystem::path& path) {
   try {
-    static_cast<void>(checked_policy(content(path), path.filename().string()));
+    static_cast<void>(checked_policy(file_text(path), path.filename().string()));
   } catch (const PolicyError& error) {
     return std::string(error.what()) + "\n";
   }
@@ -139,7 +134,7 @@ TEST_CASE("configs: each invalid policy gives exactly the error beside it",
   CHECK(policies == names(folder, ".error"));
   for (const std::string& name : policies) {
     CAPTURE(name);
-    CHECK(error_text(folder / (name + ".yaml")) == content(folder / (name + ".error")));
+    CHECK(error_text(folder / (name + ".yaml")) == file_text(folder / (name + ".error")));
   }
 }
 

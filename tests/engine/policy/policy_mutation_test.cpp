@@ -8,6 +8,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "file_text.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -16,9 +17,7 @@ using namespace epsilog::engine;
 namespace {
 
 std::string shipped(const std::string& name) {
-  std::ifstream stream(std::filesystem::path(EPSILOG_SOURCE_DIR) / "configs" / name, std::ios::binary);
-  REQUIRE(stream);
-  return {std::istreambuf_iterator<char>(stream), {}};
+  return test::file_text(std::filesystem::path(EPSILOG_SOURCE_DIR) / "configs" / name);
 }
 
 std::size_t below(std::mt19937_64& random, std::size_t bound) {

@@ -11,6 +11,7 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
+#include "file_text.hpp"
 #include "policy_faults.hpp"
 #include "policy_key_changes.hpp"
 #include "policy_keys.hpp"
@@ -29,14 +30,8 @@ namespace {
 const std::filesystem::path kSource = EPSILOG_SOURCE_DIR;
 const std::filesystem::path kCases = kSource / "tests/engine/policy";
 
-std::string content(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  REQUIRE(stream);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 const json& schema_json() {
-  static const json kSchema = json::parse(content(kSource / "schema" / "policy.schema.json"));
+  static const json kSchema = json::parse(file_text(kSource / "schema" / "policy.schema.json"));
   return kSchema;
 }
 
@@ -151,7 +146,7 @@ TEST_CASE("policy schema: the shipped policies are valid under both", "[engine][
   for (const auto& entry : std::filesystem::directory_iterator(kSource / "configs")) {
     if (entry.path().extension() != ".yaml") continue;
     CAPTURE(entry.path().filename().string());
-    const std::string yaml = content(entry.path());
+    const std::string yaml = file_text(entry.path());
     CHECK(decoder_accepts(yaml));
     REQUIRE(as_json(yaml).has_value());
     CHECK(schema_accepts(*as_json(yaml)));
@@ -164,7 +159,7 @@ TEST_CASE("policy schema: an invalid policy is invalid under both, unless a rule
   int refused_by_both = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kSource / "configs" / "invalid")) {
     if (entry.path().extension() != ".yaml") continue;
-    const std::string yaml = content(entry.path());
+    const std::string yaml = file_text(entry.path());
     const std::optional<json> document = as_json(yaml);
     if (!document) continue;
     CAPTURE(entry.path().stem().string());
