@@ -11,6 +11,7 @@
 #include "epsilog/engine/audit_limits.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "full_ledger.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
 
@@ -182,20 +183,11 @@ std::set<std::string> found_nowhere(const FullLedger& full, const std::vector<Ed
 }
 
 /// Whether an edit of these passes depends on what stands around the row.
-const std::set<std::string> kPassSomewhere{"clock_event.after_decision",
-                                           "clock_event.kind",
-                                           "clock_event.ledger_time",
-                                           "decision.component_values",
-                                           "decision.holding",
-                                           "decision.id",
-                                           "decision.plan",
-                                           "decision.principal",
-                                           "decision.token_sha256",
-                                           "meta.ledger_id",
-                                           "policy_version.applied_at",
-                                           "relocation.after_decision",
-                                           "relocation.at",
-                                           "relocation.dataset"};
+const std::vector<std::string> kPassSomewhere = words_of(
+    "clock_event.after_decision clock_event.kind clock_event.ledger_time decision.component_values "
+    "decision.holding decision.id decision.plan decision.principal decision.token_sha256 "
+    "meta.ledger_id policy_version.applied_at relocation.after_decision relocation.at "
+    "relocation.dataset");
 
 void check_listed(const std::set<std::string>& passed, std::set<std::string> listed) {
   for (const std::string& column : passed) {
@@ -204,7 +196,8 @@ void check_listed(const std::set<std::string>& passed, std::set<std::string> lis
   }
   for (const std::string& column : listed) {
     CAPTURE(column);
-    CHECK((passed.contains(column) || kPassSomewhere.contains(column)));
+    CHECK((passed.contains(column) ||
+           std::find(kPassSomewhere.begin(), kPassSomewhere.end(), column) != kPassSomewhere.end()));
   }
 }
 
