@@ -6,11 +6,11 @@
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "served_clinic.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 
@@ -68,35 +68,15 @@ TEST_CASE("the same key from many connections at once is one decision, and all g
 
 TEST_CASE("whatever is posted as a value is committed and charged, and says nothing of what it was",
           "[api]") {
-  struct Posted {
-    const char* what;
-    std::string text;
-    bool breaks_off = false;
-    std::size_t declared = 0;
-  };
-  const std::vector<Posted> all = {
-      {"a number", R"({"value": 7})"},
-      {"a text", R"({"value": "7.5"})"},
-      {"no number", R"({"value": "seven"})"},
-      {"NaN", R"({"value": NaN})"},
-      {"an infinity", R"({"value": Infinity})"},
-      {"null", R"({"value": null})"},
-      {"a list", R"({"value": [7]})"},
-      {"another member", R"({"value": 7, "key": "x"})"},
-      {"another name", R"({"amount": 7})"},
-      {"twice", R"({"value": 7, "value": 8})"},
-      {"no JSON", "7 patients"},
-      {"not UTF-8", "{\"value\": \"\xff\"}"},
-      {"broken off", R"({"value": )", true, 14},
-      {"broken off where it could end", R"({"value": 7})", true, 200},
-      {"too long", R"({"value": ")" + std::string(engine::kSuppliedSizeMax + 100, '7')}};
+  std::vector<CaseRow> all = case_table(EPSILOG_SOURCE_DIR "/tests/serve/api/posted_values.tsv");
+  all.push_back({"too long", R"({"value": ")" + std::string(engine::kSuppliedSizeMax + 100, '7'), "0"});
   ServedClinic clinic;
-  for (const Posted& posted : all) {
-    CAPTURE(posted.what);
+  for (const CaseRow& posted : all) {
+    CAPTURE(posted.at(0));
     const std::string before = clinic.spent();
     const std::string id = reserved_value(clinic);
-    const Reply reply = clinic.ask(kSam, "POST", "/v1/requests/" + id + "/commit", posted.text,
-                                   {.breaks_off = posted.breaks_off, .declared = posted.declared});
+    const Reply reply = clinic.ask(kSam, "POST", "/v1/requests/" + id + "/commit", posted.at(1),
+                                   {.breaks_off = posted.at(2) != "0", .declared = std::stoul(posted.at(2))});
     CHECK(reply.status == 201);
     CHECK(reply.body.at("state") == "granted");
     CHECK(reply.body.at("value").is_null());  // who supplies does not see the answer

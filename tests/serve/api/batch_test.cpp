@@ -7,11 +7,11 @@
 
 #include "epsilog/ledger/ledger_time.hpp"
 #include "served_clinic.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 
@@ -156,32 +156,15 @@ TEST_CASE("each of a batch is told the accuracies that it asked for", "[api][bat
 TEST_CASE("what is wrong with one of a batch is said with its index, and nothing of it is decided",
           "[api][batch]") {
   ServedClinic clinic;
-  struct Wrong {
-    json element;
-    int status;
-    const char* code;
-  };
-  json no_key = one("x");
-  no_key.erase("key");
-  const std::vector<Wrong> all = {
-      {no_key, 400, "key_required"},
-      {one("x", "0"), 400, "bad_body"},
-      {one("x", "0.1", {{"epsilom", 1}}), 400, "bad_body"},
-      {7, 400, "bad_body"},
-      {json::array(), 400, "bad_body"},
-      {one("x", "0.1", {{"statistic", "middle"}}), 400, "invalid_parameter"},
-      {one("x", "0.1", {{"statistic", "value:score"}}), 400, "value_not_here"},
-      {one("x", "0.1", {{"dataset", "hospital"}}), 404, "not_found"},
-      {one("x", "0.1", {{"statistic", "mean:height"}}), 404, "not_found"},
-      {one("x", "0.1", {{"statistic", "mean:ward"}}), 422, "underivable"},
-      {one("x", "0.1", {{"purpose", "a\nb"}}), 400, "invalid_parameter"},
-      {one(std::string(2000, 'x')), 400, "invalid_parameter"},
-  };
-  for (const Wrong& wrong : all) {
-    const Reply reply = send(clinic, kAlice, {one("first"), one("second"), wrong.element, one("fourth")});
-    CAPTURE(wrong.element.dump(), reply.response.body);
-    CHECK(reply.status == wrong.status);
-    CHECK(reply.body.at("code") == wrong.code);
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/serve/api/wrong_elements.tsv")) {
+    const json change = json::parse(row.at(0));
+    json element = change.is_object() ? one("x", "0.1", change) : change;
+    if (row.at(0) == "{\"key\":null}") element.erase("key");
+    if (row.at(0) == "{\"key\":\"\"}") element["key"] = std::string(2000, 'x');
+    const Reply reply = send(clinic, kAlice, {one("first"), one("second"), element, one("fourth")});
+    CAPTURE(element.dump(), reply.response.body);
+    CHECK(std::to_string(reply.status) == row.at(1));
+    CHECK(reply.body.at("code") == row.at(2));
     CHECK(reply.body.at("detail").get<std::string>().starts_with("requests[2]: "));
   }
   CHECK(decisions(clinic) == 0);

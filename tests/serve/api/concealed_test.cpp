@@ -8,25 +8,12 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 
 /// The clinic and beside it `secret`, which alice may ask and nobody else.
 std::string policy() {
-  return served_policy() +
-         "  secret:\n"
-         "    source: {csv: visits.csv}\n"
-         "    unit: {id: patient_id, max_rows: 3}\n"
-         "    rows: {max: 50016}\n"
-         "    neighbours: add-remove\n"
-         "    budget: {epsilon: 5}\n"
-         "    allow: {principals: [alice]}\n"
-         "    columns:\n"
-         "      age:  {type: int, bounds: [0, 110]}\n"
-         "      ward: {type: string, values: [A, B, C]}\n"
-         "    queries:\n"
-         "      auc: {bounds: [0, 1], sensitivity: 1/100}\n";
+  return served_policy() + served_text("concealed_dataset.yaml");
 }
 
 /// What a body asks beside its dataset and its key.

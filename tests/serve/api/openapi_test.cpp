@@ -1,15 +1,16 @@
 // schema/openapi.json against the routes and what they answer.
+#include <map>
 #include <regex>
 #include <set>
 
 #include "openapi_text.hpp"
 #include "route.hpp"
 #include "served_clinic.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 
@@ -25,6 +26,13 @@ const json& resolved(const json& node) {
     at = &document().at(json::json_pointer(at->at("$ref").get<std::string>().substr(1)));
   }
   return *at;
+}
+
+std::uint32_t uid_of(const std::string& name) {
+  static const std::map<std::string, std::uint32_t> kUids = {
+      {"alice", kAlice}, {"adam", kAdam}, {"bob", kBob},      {"carol", kCarol},
+      {"dora", kDora},   {"otto", kOtto}, {"nobody", kNobody}};
+  return kUids.at(name);
 }
 
 std::string lower(std::string text) {
@@ -95,66 +103,27 @@ TEST_CASE("what is answered has a documented status, the media type of it, and d
   const std::string granted = clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.01")).id();
   const std::string pending = clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.6")).id();
   static_cast<void>(clinic.sign_checkpoints());
-  struct Case {
-    std::uint32_t uid;
-    const char* method;
-    const char* route;
-    std::string target;
-    std::string text;
-  };
-  const std::vector<Case> cases = {
-      {kAlice, "GET", "/v1/me", "/v1/me", ""},
-      {kAlice, "GET", "/v1/budgets", "/v1/budgets", ""},
-      {kDora, "GET", "/v1/decisions", "/v1/decisions?limit=2", ""},
-      {kDora, "GET", "/v1/events", "/v1/events?after=0", ""},
-      {kBob, "GET", "/v1/pending", "/v1/pending", ""},
-      {kAlice, "GET", "/v1/requests/{id}", "/v1/requests/" + granted, ""},
-      {kAdam, "GET", "/v1/requests/{id}", "/v1/requests/" + granted, ""},
-      {kAlice, "GET", "/v1/decisions/{id}", "/v1/decisions/" + pending, ""},
-      {kAlice, "GET", "/v1/policy", "/v1/policy", ""},
-      {kCarol, "GET", "/v1/policy", "/v1/policy", ""},
-      {kCarol, "POST", "/v1/policy/diff", "/v1/policy/diff", json{{"yaml", served_policy() + " "}}.dump()},
-      {kCarol, "POST", "/v1/policy/diff", "/v1/policy/diff", json{{"yaml", "version: 2"}}.dump()},
-      {kAlice, "POST", "/v1/plans", "/v1/plans", clinic.asks("0.01", "mean:cost")},
-      {kAlice, "POST", "/v1/plans", "/v1/plans", clinic.asks("0.01", "mean:cost", R"(,"assume_count":500)")},
-      {kAlice, "POST", "/v1/plans", "/v1/plans", "{"},
-      {kAlice, "POST", "/v1/forecasts", "/v1/forecasts",
-       R"({"dataset":"clinic","statistic":"count","count":3})"},
-      {kAlice, "POST", "/v1/forecasts", "/v1/forecasts",
-       R"({"dataset":"clinic","statistic":"mean:cost","accuracy":90,"assume_count":5000})"},
-      {kAlice, "POST", "/v1/releases", "/v1/releases", clinic.asks("0.01", "count", R"(,"by":"ward")")},
-      {kAlice, "POST", "/v1/releases", "/v1/releases", clinic.asks("1000")},
-      {kAlice, "POST", "/v1/releases", "/v1/releases", clinic.asks("0.7")},
-      {kAlice, "POST", "/v1/releases", "/v1/releases",
-       R"({"requests":[)" + clinic.asks("0.01") + "," + clinic.asks("1000") + "," + clinic.asks("0.7") +
-           "]}"},
-      {kAlice, "POST", "/v1/reservations", "/v1/reservations", clinic.asks("0.01")},
-      {kAlice, "GET", "/v1/proofs/{id}", "/v1/proofs/" + pending, ""},
-      {kAlice, "POST", "/v1/releases", "/v1/releases", clinic.asks("0.01")},
-      {kAlice, "POST", "/v1/checkpoints", "/v1/checkpoints", ""},
-      {kOtto, "POST", "/v1/checkpoints", "/v1/checkpoints", ""},
-      {kOtto, "POST", "/v1/checkpoints", "/v1/checkpoints", "{}"},
-      {kAlice, "GET", "/v1/checkpoints", "/v1/checkpoints", ""},
-      {kAlice, "GET", "/v1/proofs/{id}", "/v1/proofs/" + granted, ""},
-      {kCarol, "GET", "/v1/proofs/{id}", "/v1/proofs/" + granted, ""},
-      {kAdam, "GET", "/v1/proofs/{id}", "/v1/proofs/" + granted, ""},
-      {kDora, "POST", "/v1/verifications", "/v1/verifications", R"({"storage":"none"})"},
-      {kAlice, "POST", "/v1/verifications", "/v1/verifications", ""},
-      {kDora, "GET", "/v1/verifications/{id}", "/v1/verifications/none", ""},
-      {kDora, "POST", "/v1/verifications/{id}/cancel", "/v1/verifications/none/cancel", ""},
-      {kDora, "POST", "/v1/reaccounts", "/v1/reaccounts", R"({"dataset":"clinic","accountant":"pure"})"},
-      {kDora, "POST", "/v1/reaccounts", "/v1/reaccounts", R"({"dataset":"none"})"},
-      {kNobody, "GET", "/healthz", "/healthz", ""},
-      {kNobody, "GET", "/v1/me", "/v1/me", ""},
-      {kOtto, "GET", "/metrics", "/metrics", ""},
-  };
-  for (const Case& one : cases) {
-    if (one.target.starts_with("/v1/verifications")) {
+  int keys = 0;
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/serve/api/documented_calls.tsv")) {
+    const auto filled = [&](std::string text) {
+      for (std::size_t at = text.find("KEY"); at != std::string::npos; at = text.find("KEY"))
+        text.replace(at, 3, "own" + std::to_string(++keys));
+      return text;
+    };
+    const std::string& method = row.at(1);
+    const std::string& route = row.at(2);
+    std::string target = row.at(3);
+    for (const auto& [name, id] : {std::pair("GRANTED", granted), std::pair("PENDING", pending)}) {
+      if (target.find(name) != std::string::npos) target.replace(target.find(name), 7, id);
+    }
+    const std::string text =
+        row.at(4) == "POLICY" ? json{{"yaml", served_policy() + " "}}.dump() : filled(row.at(4));
+    if (target.starts_with("/v1/verifications")) {
       REQUIRE(clinic.audits.idle(std::chrono::steady_clock::now() + std::chrono::seconds(10)));
     }
-    const Reply reply = clinic.ask(one.uid, one.method, one.target, one.text);
-    CAPTURE(one.method, one.target, reply.status, reply.response.body);
-    const json& operation = document().at("paths").at(one.route).at(lower(one.method));
+    const Reply reply = clinic.ask(uid_of(row.at(0)), method, target, text);
+    CAPTURE(method, target, reply.status, reply.response.body);
+    const json& operation = document().at("paths").at(route).at(lower(method));
     REQUIRE(operation.at("responses").contains(std::to_string(reply.status)));
     const json& response = resolved(operation.at("responses").at(std::to_string(reply.status)));
     const std::string type = reply.response.content_type.substr(0, reply.response.content_type.find(';'));

@@ -1,7 +1,6 @@
 // Who gets what by which route: the table of docs/api.md, every cell of which is asked for here.
 #include <array>
 #include <chrono>
-#include <fstream>
 #include <functional>
 #include <sstream>
 
@@ -255,17 +254,6 @@ std::string table() {
 
 TEST_CASE("every role gets by every route, in every state of a request, what the table says",
           "[api][roles]") {
-  constexpr const char* kBegin =
-      "<!-- roles: made by tests/serve/roles_test.cpp, which holds every cell -->\n";
-  constexpr const char* kEnd = "<!-- end of roles -->";
-  std::ifstream file(EPSILOG_SOURCE_DIR "/docs/api.md");
-  const std::string page{std::istreambuf_iterator<char>(file), {}};
-  const std::size_t begin = page.find(kBegin);
-  const std::size_t end = page.find(kEnd);
-  REQUIRE(begin != std::string::npos);
-  REQUIRE(end != std::string::npos);
-  const std::size_t from = begin + std::string(kBegin).size();
-  const std::string found = table();
-  INFO("the table as it was found\n" << found);
-  CHECK(page.substr(from, end - from) == found);
+  check_page_table("<!-- roles: made by tests/serve/roles_test.cpp, which holds every cell -->\n",
+                   "<!-- end of roles -->", table());
 }

@@ -1,11 +1,30 @@
 #include "served_clinic.hpp"
 
+#include <fstream>
+#include <iterator>
 #include <map>
 
 #include "epsilog/engine/checkpoint.hpp"
 #include "epsilog/engine/key_file.hpp"
+#include "support/catch.hpp"
 
 namespace epsilog::test {
+
+std::string served_text(const std::string& file) {
+  std::ifstream in(EPSILOG_SOURCE_DIR "/tests/serve/api/" + file);
+  REQUIRE(in);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void check_page_table(const std::string& begin, const std::string& end, const std::string& found) {
+  const std::string page = served_text("../../../docs/api.md");
+  const std::size_t at = page.find(begin);
+  REQUIRE(at != std::string::npos);
+  const std::size_t from = at + begin.size();
+  REQUIRE(page.find(end, from) != std::string::npos);
+  INFO("the table as it was found\n" << found);
+  CHECK(page.substr(from, page.find(end, from) - from) == found);
+}
 
 void ServedClinic::map_uids() {
   const std::map<std::uint32_t, std::string> principals = {

@@ -22,6 +22,8 @@
 
 namespace epsilog::test {
 
+using nlohmann::json;
+
 /// Who asks, by their uid; each is mapped by a credential but those at the end.
 enum Uid : std::uint32_t {
   kAlice = 1001,   // asks
@@ -42,6 +44,11 @@ inline constexpr const char* kServedRows =
     "p3,,99.99,C\n"
     "p4,55,70000.00,B\n";
 
+/// Returns the text of a file of tests/serve/api.
+[[nodiscard]] std::string served_text(const std::string& file);
+/// Holds a table of docs/api.md, which `begin` and `end` mark, to what was found.
+void check_page_table(const std::string& begin, const std::string& end, const std::string& found);
+
 /// `principals` stands in place of those above.
 inline std::string served_policy(const std::string& principals =
                                      "  alice: {roles: [research]}\n"
@@ -52,27 +59,9 @@ inline std::string served_policy(const std::string& principals =
                                      "  dora: {duties: [audit]}\n"
                                      "  otto: {duties: [operate]}\n",
                                  const std::string& budget = "100") {
-  return "version: 1\n"
-         "principals:\n" +
-         principals +
-         "datasets:\n"
-         "  clinic:\n"
-         "    source: {csv: visits.csv}\n"
-         "    unit: {id: patient_id, max_rows: 3}\n"
-         "    rows: {max: 100000}\n"
-         "    neighbours: add-remove\n"
-         "    budget: {epsilon: " +
-         budget +
-         "}\n"
-         "    approvals: {required: 1, by: {principals: [bob]}, above: {epsilon: 1/2}}\n"
-         "    limits:\n"
-         "      - {principal: adam, epsilon: 1}\n"
-         "    columns:\n"
-         "      age:  {type: int, bounds: [0, 110]}\n"
-         "      cost: {type: decimal, scale: 2, bounds: [0, 5000]}\n"
-         "      ward: {type: string, values: [A, B, C]}\n"
-         "    queries:\n"
-         "      score: {bounds: [0, 10], sensitivity: 1, supplied_by: [sam]}\n";
+  std::string text = served_text("served_policy.yaml");
+  text.replace(text.find("PRINCIPALS\n"), 11, principals);
+  return text.replace(text.find("BUDGET"), 6, budget);
 }
 
 /// The body of a request from a text that ends, or breaks off, where it is told to.

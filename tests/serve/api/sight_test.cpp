@@ -1,6 +1,5 @@
 // Which members of a request each role is told by each route that tells one: the second table of docs/api.md.
 #include <array>
-#include <fstream>
 #include <functional>
 #include <sstream>
 #include <thread>
@@ -10,7 +9,6 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 
@@ -280,19 +278,8 @@ std::string table() {
 TEST_CASE(
     "every role is told by every reader, in every state of a request, those members that the table says",
     "[api][roles][sight]") {
-  constexpr const char* kBegin =
-      "<!-- sight: made by tests/serve/api/sight_test.cpp, which holds every cell -->\n";
-  constexpr const char* kEnd = "<!-- end of sight -->";
-  std::ifstream file(EPSILOG_SOURCE_DIR "/docs/api.md");
-  const std::string page{std::istreambuf_iterator<char>(file), {}};
-  const std::size_t begin = page.find(kBegin);
-  const std::size_t end = page.find(kEnd);
-  REQUIRE(begin != std::string::npos);
-  REQUIRE(end != std::string::npos);
-  const std::size_t from = begin + std::string(kBegin).size();
-  const std::string found = table();
-  INFO("the table as it was found\n" << found);
-  CHECK(page.substr(from, end - from) == found);
+  check_page_table("<!-- sight: made by tests/serve/api/sight_test.cpp, which holds every cell -->\n",
+                   "<!-- end of sight -->", table());
 }
 
 TEST_CASE("a verb that acts on a request tells whoever acts what reading the request tells them",

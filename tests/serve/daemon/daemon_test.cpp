@@ -22,7 +22,6 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 
@@ -233,12 +232,13 @@ TEST_CASE("a daemon names the feature that a newer program announced while it ra
     CAPTURE(route);
     const bool asks = method == std::string("POST");
     Connection connection(daemon.ask_socket());
-    const auto heard = asks ? connection.ask(method, route, release("k"), headers) : connection.ask(method, route);
+    const auto heard =
+        asks ? connection.ask(method, route, release("k"), headers) : connection.ask(method, route);
     REQUIRE(heard);
     CHECK(heard->status == 503);
     CHECK(heard->body.at("code") == "needs_feature");
-    CHECK(heard->body.at("detail").get<std::string>().find("needs feature of tomorrow: use a newer Epsilog") !=
-          std::string::npos);
+    CHECK(heard->body.at("detail").get<std::string>().find(
+              "needs feature of tomorrow: use a newer Epsilog") != std::string::npos);
   }
   CHECK(Connection(daemon.ask_socket()).ask("GET", "/healthz")->status == 200);
   daemon.signal(SIGTERM);

@@ -2,28 +2,22 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "support/case_table.hpp"
 
 namespace epsilog::test {
 
 /// Requests that are whole, some with a body, each another way to be good.
 inline const std::vector<std::string>& good_requests() {
-  static const std::vector<std::string> requests = {
-      "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
-      "GET /v1/decisions?limit=10&cursor=abc%3D HTTP/1.1\r\nHost:x\r\nAccept: */*\r\nUser-Agent: "
-      "curl/7.88.1\r\n\r\n",
-      "POST /v1/releases HTTP/1.1\r\nHost: localhost:8080\r\nContent-Type: "
-      "application/json\r\nContent-Length: 13\r\n"
-      "Idempotency-Key: wards 65\r\n\r\n{\"epsilon\":1}",
-      "PUT /v1/policy HTTP/1.1\r\nhost: [::1]:80\r\nCONTENT-LENGTH:    2   \r\nIf-Match: \"sha256:00\"\r\n"
-      "Expect: 100-Continue\r\n\r\n{}",
-      "DELETE /v1/verifications/7 HTTP/1.1\r\nHost: a\r\nConnection: keep-alive , Close\r\nContent-Length: "
-      "0\r\n\r\n",
-      "POST /v1/requests/01J/commit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer eps_1_x\r\nContent-Length: "
-      "4\r\n"
-      "X-Empty:\r\n\r\n\r\n\r\n",
-  };
-  return requests;
+  static const std::vector<std::string> kRequests = [] {
+    std::vector<std::string> requests;
+    for (CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/serve/http/good_requests.tsv"))
+      requests.push_back(std::move(row.at(0)));
+    return requests;
+  }();
+  return kRequests;
 }
 
 }  // namespace epsilog::test

@@ -6,6 +6,7 @@
 
 #include "heads.hpp"
 #include "request_transcript.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -25,49 +26,17 @@ std::vector<std::size_t> some_cuts(Random& random, std::size_t size) {
   return cuts;
 }
 
-std::vector<std::string> pieces() {
-  return {"\r\n",
-          "\r",
-          "\n",
-          "\r\n\r\n",
-          " ",
-          ":",
-          "?",
-          "&",
-          "=",
-          "%2F",
-          "%00",
-          "%C3",
-          "%2e",
-          "/",
-          "//",
-          "/..",
-          "HTTP/1.1",
-          "HTTP/1.0",
-          "Host: a\r\n",
-          "Content-Length: 3\r\n",
-          "Content-Length: 0\r\n",
-          "Transfer-Encoding: chunked\r\n",
-          "Connection: close\r\n",
-          "Expect: 100-continue\r\n",
-          "\t",
-          "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
-          std::string(1, '\0'),
-          "0",
-          ",",
-          "close"};
-}
-
 /// A request, several, or what becomes of them by a few edits.
 std::string mutated(Random& random) {
-  static const std::vector<std::string> kPieces = pieces();
+  static const std::vector<test::CaseRow> kPieces =
+      test::case_table(EPSILOG_SOURCE_DIR "/tests/serve/http/pieces.tsv");
   const auto& seeds = test::good_requests();
   std::string text = seeds[below(random, seeds.size())];
   if (below(random, 3) == 0) text += seeds[below(random, seeds.size())];
   for (std::size_t edits = below(random, 5); edits > 0; --edits) {
     const std::size_t at = below(random, text.size() + 1);
     const std::size_t length = std::min(below(random, 12), text.size() - at);
-    const std::string& piece = kPieces[below(random, kPieces.size())];
+    const std::string& piece = kPieces[below(random, kPieces.size())].at(0);
     switch (below(random, 5)) {
       case 0:
         text.insert(at, piece);

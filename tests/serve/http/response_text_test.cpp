@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
+using namespace epsilog::test;
 using serve::Response;
 
 TEST_CASE("a response: length, type, caching and the end of the connection are written",
@@ -65,29 +67,10 @@ TEST_CASE("a response: a header with which it could be split is not written", "[
 }
 
 TEST_CASE("a response: what would say its end in another way is not written", "[serve][http][response]") {
-  const std::vector<Response> wrong = {
-      {.headers = {{"content-length", "5"}}},
-      {.headers = {{"transfer-encoding", "chunked"}}},
-      {.headers = {{"connection", "close"}}},
-      {.headers = {{"keep-alive", "timeout=5"}}},
-      {.headers = {{"cache-control", "public"}}},
-      {.headers = {{"content-type", "text/html"}}},
-      {.headers = {{"x-content-type-options", "x"}}},
-      {.headers = {{"trailer", "x"}}},
-      {.headers = {{"upgrade", "h2c"}}},
-      {.headers = {{"", "a"}}},
-      {.headers = {{"a", "1"}, {"b", "2"}, {"a", "1"}}},
-      {.status = 199},
-      {.status = 100},
-      {.status = 600},
-      {.status = 0},
-      {.status = -200},
-      {.status = 204, .content_type = "text/plain", .body = "x"},
-      {.status = 304, .content_type = "text/plain", .body = "x"},
-      {.body = "x"},
-  };
-  for (std::size_t i = 0; i < wrong.size(); ++i) {
-    INFO(i);
-    CHECK_THROWS_AS(serve::response_head(wrong[i]), InvalidParameter);
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/serve/http/responses_not_written.tsv")) {
+    Response response{.status = std::stoi(row.at(0)), .content_type = row.at(1), .body = row.at(2)};
+    for (std::size_t i = 3; i + 1 < row.size(); i += 2) response.headers.push_back({row[i], row[i + 1]});
+    CAPTURE(row);
+    CHECK_THROWS_AS(serve::response_head(response), InvalidParameter);
   }
 }

@@ -13,12 +13,8 @@
 #include "support/catch.hpp"
 
 using namespace epsilog;
+using namespace epsilog::test;
 using namespace std::chrono_literals;
-using test::Answer;
-using test::Client;
-using test::get;
-using test::post;
-using test::Served;
 
 TEST_CASE("a connection: it answers one request after the other, until one is the last",
           "[serve][connection]") {

@@ -22,12 +22,8 @@
 #include "support/catch.hpp"
 
 using namespace epsilog;
+using namespace epsilog::test;
 using namespace std::chrono_literals;
-using test::Answer;
-using test::Client;
-using test::get;
-using test::post;
-using test::Served;
 
 namespace {
 
