@@ -4,12 +4,7 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::test::contains;
-using epsilog::test::kClinicPolicy;
-using epsilog::test::lines;
-using epsilog::test::query;
-using epsilog::test::Result;
-using epsilog::test::Workbench;
+using namespace epsilog::test;
 namespace fs = std::filesystem;
 
 namespace {
@@ -77,8 +72,7 @@ TEST_CASE("backup: says where it stands, verifies, and overwrites nothing", "[cl
 }
 
 TEST_CASE("backup: a ledger that does not verify has none", "[cli][backup][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger(release_with("a")).exit == 0);
   const auto joined = [&](const std::string& what) {
     return query(bench.path("L"),
@@ -103,21 +97,9 @@ TEST_CASE("backup: no verb that reads one leaves a file beside it", "[cli][backu
   fs::remove(lost.bench.path("B-wal"));
   fs::remove(lost.bench.path("B-shm"));
   const std::string bytes = lost.bench.read("B");
-  const std::vector<std::vector<std::string>> verbs = {
-      {"budget"},
-      {"history"},
-      {"show", id},
-      {"pending"},
-      {"policy", "show"},
-      {"credentials", "list"},
-      {"plan", "clinic", "count", "--epsilon", "0.1"},
-      {"audit", "verify"},
-      {"audit", "export"},
-      {"audit", "replay"},
-      {"audit", "reaccount"},
-      {"audit", "report"},
-      {"restore", "B", "--accept-rollback", "--why", "lost"}};
-  for (std::vector<std::string> words : verbs) {
+  for (const CaseRow& row : cli_table("backup_readers.tsv")) {
+    Words words = words_of(row.at(0));
+    for (std::string& word : words) word = word == "ID" ? id : word;
     CAPTURE(words);
     words.insert(words.end(), {"--ledger", words.front() == "restore" ? "N" : "B"});
     const Result result = lost.bench.run(words);
@@ -172,8 +154,7 @@ TEST_CASE("restore: without a replica only with a reason, and on record", "[cli]
 }
 
 TEST_CASE("restore: what a checkpoint is not contained in is refused", "[cli][backup][evidence]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger({"key", "generate", "log.key", "--quiet"}).exit == 0);
   const auto sign = [&](const std::string& file) {
     bench.write(file, bench.with_ledger({"audit", "checkpoint", "--key", "log.key"}).out);
@@ -236,8 +217,7 @@ TEST_CASE("recover: what follows damage in the replica is given up only where th
 }
 
 TEST_CASE("recover: what had failed is on record", "[cli][crash]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   bench.write(
       "L.poisoned",
       R"({"reason": "fsync failed", "boot_id": "an earlier boot", "time": "2024-01-01T00:00:00.000Z"})");

@@ -11,11 +11,9 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 
-using Words = std::vector<std::string>;
 using Header = std::vector<std::string>;
 
 const Words kSnapping = {"accuracy",     "snapping", "--sensitivity", "1",

@@ -11,11 +11,8 @@
 
 using namespace epsilog::accounting;
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
-
-using Words = std::vector<std::string>;
 
 enum class Side { up, down, exact };
 

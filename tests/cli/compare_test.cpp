@@ -7,11 +7,8 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
-
-using Words = std::vector<std::string>;
 
 Words operator+(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
@@ -92,17 +89,16 @@ TEST_CASE("compare: each row is what plan says under a policy that names that me
       {clinic_with("epsilon: 1"), "count", {"count", "--epsilon", "0.3"}, {}},
   };
   for (const Asked& asked : questions) {
-    const Workbench bench;
-    bench.init(asked.policy);
+    const Workbench bench(asked.policy);
     const json comparison = compared(bench, asked.question + asked.delta);
     REQUIRE(comparison.at("mechanisms").size() == 5);
     for (const json& row : comparison.at("mechanisms")) {
       const std::string mechanism = row.at("mechanism");
       const bool snapping = mechanism == "snapping";
       const bool pure = snapping || mechanism == "discrete_laplace";
-      const Workbench alone;
-      alone.init(asked.policy + "    release: {" + asked.entry + ": {mechanism: " + mechanism +
-                 (snapping ? ", arithmetic: " + row.at("arithmetic").get<std::string>() : "") + "}}\n");
+      const Workbench alone(asked.policy + "    release: {" + asked.entry + ": {mechanism: " + mechanism +
+                            (snapping ? ", arithmetic: " + row.at("arithmetic").get<std::string>() : "") +
+                            "}}\n");
       const Words words = Words{"plan", "clinic"} + asked.question + (pure ? Words{} : asked.delta);
       const Result result = alone.with_ledger(words + Words{"--json"});
       const json plan = result.json();
@@ -145,8 +141,7 @@ TEST_CASE("compare: each row is what plan says under a policy that names that me
 }
 
 TEST_CASE("compare: figures are those of formulas, and the least accuracy is marked", "[cli][compare]") {
-  const Workbench bench;
-  bench.init(clinic_with("epsilon: 1, delta: 1e-6"));
+  const Workbench bench(clinic_with("epsilon: 1, delta: 1e-6"));
   const std::string before = dump(bench.path("L"));
   const json comparison = compared(bench, {"count", "--epsilon", "0.1", "--delta", "1e-7"});
   CHECK(comparison.at("epsilon") == "0.1");
@@ -184,8 +179,7 @@ TEST_CASE("compare: figures are those of formulas, and the least accuracy is mar
 }
 
 TEST_CASE("compare: the first alpha decides, and every part of an answer", "[cli][compare]") {
-  const Workbench bench;
-  bench.init(clinic_with("epsilon: 2, delta: 1e-3"));
+  const Workbench bench(clinic_with("epsilon: 2, delta: 1e-3"));
   // Far out the tails of a Gaussian are the lighter ones.
   const Words question = {"units", "--epsilon", "0.2", "--delta", "1e-3"};
   const std::string near = least_of(compared(bench, question + Words{"--alpha", "0.5", "--alpha", "1e-30"}));
@@ -216,8 +210,8 @@ TEST_CASE("compare: the first alpha decides, and every part of an answer", "[cli
 
 TEST_CASE("compare: of a proportion the accuracies are those of its counts, and of nothing else",
           "[cli][compare]") {
-  const Workbench bench;
-  bench.init(replaced(kClinicPolicy, "    columns:", "    allow: {statistics: [proportion]}\n    columns:"));
+  const Workbench bench(
+      replaced(kClinicPolicy, "    columns:", "    allow: {statistics: [proportion]}\n    columns:"));
   const Words question = {"proportion:ward:A", "--epsilon", "0.5"};
   const json row = row_of(compared(bench, question), "discrete_laplace", "exact");
   CHECK(row.at("a").is_null());
@@ -229,8 +223,7 @@ TEST_CASE("compare: of a proportion the accuracies are those of its counts, and 
 }
 
 TEST_CASE("compare: of equal accuracies the smaller loss is marked", "[cli][compare]") {
-  const Workbench bench;
-  bench.init(clinic_with("epsilon: 60, delta: 1e-3"));
+  const Workbench bench(clinic_with("epsilon: 60, delta: 1e-3"));
   // With this much epsilon no noise on whole numbers is ever seen.
   const json comparison = compared(bench, {"count", "--epsilon", "50", "--delta", "1e-3"});
   const auto number = [](const std::string& text) {
@@ -280,9 +273,8 @@ TEST_CASE(
       CHECK(flip.at("loss").at("rho") == "0.08");
     }
     for (const json& row : {flip, exponential}) {
-      const Workbench alone;
-      alone.init(policy + "    release: {quantile: {mechanism: " + row.at("mechanism").get<std::string>() +
-                 "}}\n");
+      const Workbench alone(
+          policy + "    release: {quantile: {mechanism: " + row.at("mechanism").get<std::string>() + "}}\n");
       const json plan = alone.with_ledger(Words{"plan", "clinic"} + question + Words{"--json"}).json();
       CHECK(row.at("rank_accuracy") == plan.at("rank_accuracy"));
       CHECK(row.at("rank_accuracy").size() == 3);
@@ -298,8 +290,7 @@ TEST_CASE(
 
 TEST_CASE("compare: says in one line why a mechanism cannot be taken, and ends as the best of them would",
           "[cli][compare][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const Words asked = {"count", "--epsilon", "0.5", "--delta", "1e-6"};
   const json comparison = compared(bench, asked);
   const json gaussian = row_of(comparison, "gaussian", "exact");
@@ -323,17 +314,16 @@ TEST_CASE("compare: says in one line why a mechanism cannot be taken, and ends a
   CHECK(
       bench.with_ledger({"plan", "clinic", "count", "--epsilon", "1.5", "--compare", "--quiet"}).out.empty());
 
-  const Workbench waiting;
-  waiting.init(std::string(kClinicPolicy) + "    approvals: {required: 1, by: {principals: [carol]}}\n" +
-               "principals: {carol: {}, alice: {}}\n");
+  const Workbench waiting(std::string(kClinicPolicy) +
+                          "    approvals: {required: 1, by: {principals: [carol]}}\n" +
+                          "principals: {carol: {}, alice: {}}\n");
   const json pending = compared(waiting, {"count", "--epsilon", "0.1", "--as", "alice"}, 5);
   CHECK(row_of(pending, "discrete_laplace", "exact").at("decision") == "pending");
   CHECK(least_of(pending) == "discrete_laplace exact");
 }
 
 TEST_CASE("compare: what does not go with it ends with 2 or 3 and one line", "[cli][compare][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const auto check = [&](const Words& words, int exit, const std::string& part) {
     const Result result = bench.with_ledger(Words{"plan"} + words + Words{"--compare"});
     CAPTURE(words, result.err);

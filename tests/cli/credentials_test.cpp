@@ -6,8 +6,6 @@ using namespace epsilog::test;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
 /// A ledger whose policy declares principals.
 struct Registry {
   Registry() {
@@ -79,29 +77,11 @@ TEST_CASE("credentials: what makes no sense is refused, and nothing is recorded"
   const Registry registry;
   CHECK(contains(registry.credentials({"list"}).out, "no credentials"));
   const std::string before = dump(registry.bench.path("L"));
-  struct Wrong {
-    Words words;
-    int exit;
-    const char* says;
-  };
-  const std::vector<Wrong> wrong = {
-      {{"new", "alicia"}, 3, "Did you mean 'alice'?"},
-      {{"new", "alice", "--until", "2001-01-01"}, 2, "has passed"},
-      {{"new", "alice", "--until", "tomorrow"}, 2, "--until"},
-      {{"new", "alice", "--until", "2999-02-30"}, 2, "--until"},
-      {{"new", "alice", "--id", "a_b"}, 2, "id: use"},
-      {{"add", "alice"}, 2, "--uid"},
-      {{"add", "alice", "--uid", "-1"}, 2, "--uid"},
-      {{"add", "alice", "--uid", "alice"}, 2, "--uid"},
-      {{"add", "alice", "--uid", "4294967296"}, 2, "--uid"},
-      {{"add", "alice", "--uid", "65534"}, 2, "not known"},
-      {{"revoke", "t1"}, 3, "no credential 't1'"},
-  };
-  for (const Wrong& one : wrong) {
-    CAPTURE(one.words);
-    const Result refused = registry.said(one.words);
-    CHECK(refused.exit == one.exit);
-    CHECK(contains(refused.err, one.says));
+  for (const CaseRow& row : cli_table("wrong_credentials.tsv")) {
+    CAPTURE(row.at(0));
+    const Result refused = registry.said(words_of(row.at(0)));
+    CHECK(std::to_string(refused.exit) == row.at(1));
+    CHECK(contains(refused.err, row.at(2)));
     CHECK(refused.out.empty());
   }
   CHECK(registry.credentials({"new", "alice"}).exit == 2);  // no reason

@@ -6,7 +6,6 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 
@@ -85,8 +84,7 @@ TEST_CASE("audit export: as CSV it says of every decision what history --json sa
 
 TEST_CASE("audit export: a text of an asker is no formula, no second line and steers no terminal",
           "[cli][lines][csv]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::vector<std::pair<std::string, std::string>> keys = {
       {"=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"},
       {"+1", "'+1"},

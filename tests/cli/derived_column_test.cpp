@@ -3,7 +3,6 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 
@@ -15,24 +14,7 @@ constexpr const char* kVisits =
     "r,old,2024-03-01,\n"
     "s,999,yesterday,Z00\n";
 
-constexpr const char* kPolicy =
-    "version: 1\n"
-    "datasets:\n"
-    "  clinic:\n"
-    "    source: {csv: visits.csv}\n"
-    "    unit: {id: patient, max_rows: 2}\n"
-    "    rows: {max: 100}\n"
-    "    neighbours: add-remove\n"
-    "    budget: {epsilon: 10000}\n"
-    "    columns:\n"
-    "      age: {type: int, bounds: [0, 110]}\n"
-    "      seen: {type: date}\n"
-    "      dx: {type: string}\n"
-    "      age_band: {from: age, bins: [0, 18, 65, 111]}\n"
-    "      month: {from: seen, per: month, first: 2024-01, last: 2024-02}\n"
-    "      kind: {from: dx, map: {C33: lung, C34: lung, I21: heart}, other: rest}\n"
-    "    forbid: [{where: [dx]}]\n"
-    "    release: {default: {mechanism: discrete_laplace}}\n";
+const std::string kPolicy = policy_text("derived_columns.yaml");
 
 /// Noise of this epsilon is 0, all but surely: e^-1000 of the draws are not.
 const std::string kNearlyExact = "1000";

@@ -11,7 +11,6 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 
@@ -59,8 +58,7 @@ std::vector<std::string> dummy(std::vector<std::string> more, const std::string&
 
 TEST_CASE("dummy run: opens the policy and neither source nor ledger, where both are at hand",
           "[cli][dummy][G1][G7]") {
-  Workbench bench;
-  bench.init(kClinicPolicy);
+  Workbench bench(kClinicPolicy);
   bench.environment["EPSILOG_LEDGER"] = "L";
   const std::vector<std::string> files = bench.files();
   const std::string ledger = bench.read("L");
@@ -93,8 +91,7 @@ TEST_CASE("dummy run: answers where source and ledger are absent, or may not be 
   CHECK(bench.run(dummy({})).exit == 0);
   CHECK(bench.run({"release", "clinic", "count", "--epsilon", "0.5"}).exit == 3);
 
-  Workbench barred;
-  barred.init(kClinicPolicy);
+  Workbench barred(kClinicPolicy);
   barred.environment["EPSILOG_LEDGER"] = "L";
   REQUIRE(chmod(barred.path("visits.csv").c_str(), 0) == 0);
   REQUIRE(chmod(barred.path("L").c_str(), 0) == 0);
@@ -139,8 +136,7 @@ TEST_CASE("dummy run: --quiet marks each line", "[cli][dummy]") {
 
 TEST_CASE("dummy run: JSON has the fields of a release, dummy first, and null for what a ledger gives",
           "[cli][dummy]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   for (const std::string statistic : {"count", "mean:cost"}) {
     const Result result = bench.run(dummy({"--json"}, statistic));
     CHECK(result.out.starts_with("{\n  \"dummy\": true,\n"));
@@ -172,8 +168,8 @@ TEST_CASE("dummy run: JSON has the fields of a release, dummy first, and null fo
 }
 
 TEST_CASE("dummy run: a refusal is that of a plan on an unspent ledger, with exit code 4", "[cli][dummy]") {
-  const Workbench bench;
-  bench.init(replaced(kClinicPolicy, "    columns:", "    forbid: [{columns: [cost]}]\n    columns:"));
+  const Workbench bench(
+      replaced(kClinicPolicy, "    columns:", "    forbid: [{columns: [cost]}]\n    columns:"));
   const json plan = bench.with_ledger({"plan", "clinic", "mean:cost", "--epsilon", "3", "--json"}).json();
   const std::vector<std::string> asked{"release", "clinic",  "mean:cost", "--epsilon",
                                        "3",       "--dummy", "--policy",  "policy.yaml"};
@@ -214,8 +210,7 @@ TEST_CASE("dummy run: what would wait for approvals is answered and says so", "[
 
 TEST_CASE("dummy run: what only a ledger or a true value could be meant by is one error, with exit code 2",
           "[cli][dummy][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::vector<std::string> files = bench.files();
   const auto refused = [&](const std::vector<std::string>& arguments, const std::string& message) {
     CAPTURE(arguments);

@@ -12,28 +12,9 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
-using Words = std::vector<std::string>;
-
 namespace {
 
-constexpr const char* kPolicy =
-    "version: 1\n"
-    "principals:\n"
-    "  ann: {}\n"
-    "  bob: {roles: [custodian]}\n"
-    "datasets:\n"
-    "  clinic:\n"
-    "    source: {csv: visits.csv}\n"
-    "    unit: {id: patient, max_rows: 2}\n"
-    "    rows: {max: 1000}\n"
-    "    neighbours: add-remove\n"
-    "    budget: {epsilon: 2}\n"
-    "    lifetime: {epsilon: 3}\n"
-    "    approvals: {required: 1, by: {roles: [custodian]}, above: {epsilon: 0.4}, expires: 2h}\n"
-    "    columns:\n"
-    "      age:  {type: int, bounds: [0, 110]}\n"
-    "      ward: {type: string, values: [A, B, C]}\n";
+const std::string kPolicy = policy_text("events.yaml");
 
 void ask(const Workbench& bench, const Words& words, int exit = 0) {
   const Result result = bench.with_ledger(words);
@@ -190,8 +171,7 @@ TEST_CASE("history: in JSON events are listed after the decisions, those that th
 
 TEST_CASE("events: one that cannot be read is told as that, and hides no decision",
           "[cli][audit][report][events]") {
-  const Workbench bench;
-  bench.init(kPolicy);
+  const Workbench bench(kPolicy);
   ask(bench, {"release", "clinic", "count", "--epsilon", "0.1", "--as", "ann"});
   bench.write("moved.csv", bench.read("visits.csv"));
   ask(bench, {"relocate", "clinic", "--source", "moved.csv", "--why", "moved"});
@@ -216,8 +196,8 @@ TEST_CASE("events: an act of an approver is told with who asked", "[cli][audit][
 }
 
 TEST_CASE("filters: history and audit report list what is asked for, and nothing else", "[cli][filters]") {
-  const Workbench bench;
-  bench.init(replaced(kPolicy, "  bob: {roles: [custodian]}\n", "  bob: {roles: [custodian]}\n  eve: {}\n"));
+  const Workbench bench(
+      replaced(kPolicy, "  bob: {roles: [custodian]}\n", "  bob: {roles: [custodian]}\n  eve: {}\n"));
   const auto released = [&](const Words& question, const std::string& who) {
     Words words{"release", "clinic"};
     words.insert(words.end(), question.begin(), question.end());

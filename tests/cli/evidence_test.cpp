@@ -12,8 +12,6 @@ using namespace epsilog::test;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
 Streams streams(const std::function<void(Streams&)>& change) {
   Streams changed;
   change(changed);
@@ -212,8 +210,7 @@ TEST_CASE(
   refused(3, "is damaged");
   kept.bench.write("log.key.state", "");
   refused(3, "is damaged");
-  const Workbench elsewhere;
-  elsewhere.init(kClinicPolicy);
+  const Workbench elsewhere(kClinicPolicy);
   REQUIRE(elsewhere.with_ledger({"key", "generate", elsewhere.path("log.key")}).exit == 0);
   kept.bench.write("log.key.state", elsewhere.read("log.key.state"));
   refused(3, "is of another key");
@@ -366,45 +363,11 @@ TEST_CASE("checkpoint option: no verb works on a ledger that lacks what a checkp
   kept.ask();
   const std::string checkpoint = kept.sign("kept");
   const std::string id = decision_id(kept.file("L"));
-  const std::vector<Words> verbs{
-      {"policy", "show"},
-      {"policy", "apply", kept.file("policy.yaml")},
-      {"policy", "diff", kept.file("policy.yaml")},
-      {"data", "check", kept.file("policy.yaml")},
-      {"plan", "clinic", "count", "--epsilon", "0.01"},
-      {"forecast", "clinic", "count", "--epsilon", "0.01"},
-      {"release", "clinic", "count", "--epsilon", "0.01"},
-      {"reserve", "clinic", "count", "--epsilon", "0.01"},
-      {"commit", id},
-      {"cancel", id},
-      {"token", id},
-      {"pending"},
-      {"approve", id},
-      {"reject", id, "--why", "no"},
-      {"budget"},
-      {"history"},
-      {"show", id},
-      {"audit", "verify"},
-      {"audit", "replay"},
-      {"audit", "reaccount"},
-      {"audit", "report", "--html", kept.file("page.html")},
-      {"audit", "export"},
-      {"audit", "checkpoint", "--key", kept.file("log.key")},
-      {"audit", "prove", id},
-      {"audit", "consistency"},
-      {"key", "generate", kept.file("new.key")},
-      {"key", "add", kept.vkey, "--why", "first"},
-      {"key", "retire", kept.vkey, "--why", "lost"},
-      {"credentials", "new", "alice", "--why", "asks"},
-      {"credentials", "add", "alice", "--uid", "1000", "--why", "asks"},
-      {"credentials", "list"},
-      {"credentials", "revoke", "t1", "--why", "left"},
-      {"recover"},
-      {"backup", kept.file("copy")},
-      {"seal", "--why", "moves"},
-      {"clock", "confirm"},
-      {"relocate", "clinic", "--source", kept.file("visits.csv"), "--why", "moved"},
-  };
+  std::vector<Words> verbs;
+  for (const CaseRow& row : cli_table("checkpoint_verbs.tsv")) {
+    verbs.push_back(words_of(row.at(0)));
+    for (std::string& word : verbs.back()) word = word == "ID" ? id : word == "VKEY" ? kept.vkey : word;
+  }
   kept.replace("before.ledger");
   const std::string before = dump(kept.file("L"));
   for (const Words& verb : verbs) {

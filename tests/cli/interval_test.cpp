@@ -9,11 +9,8 @@
 
 using namespace epsilog::accounting;
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
-
-using Words = std::vector<std::string>;
 
 Words with(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
@@ -50,8 +47,7 @@ constexpr const char* kOf =
 TEST_CASE(
     "interval: an answer of one draw has one at every alpha, and has the same one wherever it is seen again",
     "[cli][json][intervals]") {
-  const Workbench bench;
-  bench.init(large_clinic());
+  const Workbench bench(large_clinic());
   for (const char* statistic : {"count", "units", "sum:age", "sum:cost"}) {
     CAPTURE(statistic);
     const Words ask = {"release", "clinic",  statistic, "--epsilon", "0.5", "--key",
@@ -88,8 +84,7 @@ TEST_CASE(
 
 TEST_CASE("interval: cells have one each and one for all of them, a quotient that of its parts",
           "[cli][json][intervals]") {
-  const Workbench bench;
-  bench.init(large_clinic());
+  const Workbench bench(large_clinic());
   const json answer = told(bench, {"release", "clinic", "count", "--by", "ward", "--epsilon", "1"});
   CHECK(answer["interval"].is_null());
   CHECK(answer["interval_of"] == kOf);
@@ -113,8 +108,7 @@ TEST_CASE("interval: cells have one each and one for all of them, a quotient tha
 
 TEST_CASE("interval: of a quotient text says that it is of one row or more, of a batch what each kind is of",
           "[cli][output][intervals][batch]") {
-  const Workbench bench;
-  bench.init(large_clinic());
+  const Workbench bench(large_clinic());
   const std::string of_one = "dropping, for one to\n             rows.max rows; not of a population";
   const std::string of_any = "dropping, for at most\n             rows.max rows; not of a population";
   const std::string mean = bench.with_ledger({"release", "clinic", "mean:age", "--epsilon", "1"}).out;
@@ -130,8 +124,7 @@ TEST_CASE("interval: of a quotient text says that it is of one row or more, of a
 }
 
 TEST_CASE("interval: in text it stands beside the value and says what it is of", "[cli][output][intervals]") {
-  const Workbench bench;
-  bench.init(large_clinic());
+  const Workbench bench(large_clinic());
   int symmetric = 0, asymmetric = 0;
   for (int i = 0; i < 12; ++i) {
     // A cost of 12 rows lies near the lower end, a count of ages under little noise far from both.

@@ -6,7 +6,6 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 
@@ -81,34 +80,26 @@ const Shape kCell = {{"key", is_text},
                      {"value_decimal", is_number_or_null},
                      {"value_hex", is_text_or_null}};
 
+Shape answer_shape() {
+  static const std::map<std::string, bool (*)(const json&)> kChecks = {
+      {"text", is_text},
+      {"count", is_count},
+      {"quantity", is_quantity},
+      {"boolean", is_boolean},
+      {"list", is_list},
+      {"text or null", is_text_or_null},
+      {"count or null", is_count_or_null},
+      {"quantity or null", is_quantity_or_null},
+      {"number or null", is_number_or_null},
+      {"list or null", is_list_or_null}};
+  Shape shape;
+  for (const CaseRow& row : cli_table("answer_fields.tsv"))
+    shape.emplace_back(row.at(0), kChecks.at(row.at(1)));
+  return shape;
+}
+
 void check_answer(const json& answer, bool with_accuracy) {
-  check_shape(answer, {{"decision", is_text},
-                       {"decision_id", is_text_or_null},
-                       {"ledger_id", is_text},
-                       {"dataset", is_text},
-                       {"statistic", is_text},
-                       {"by", is_text_or_null},
-                       {"where", is_text_or_null},
-                       {"principal", is_text},
-                       {"via", is_text_or_null},
-                       {"key", is_text_or_null},
-                       {"policy_version", is_count},
-                       {"mechanism", is_text},
-                       {"arithmetic", is_text},
-                       {"precision", is_count_or_null},
-                       {"sensitivity", is_quantity_or_null},
-                       {"bound", is_quantity_or_null},
-                       {"lambda", is_quantity_or_null},
-                       {"grid", is_quantity_or_null},
-                       {"accounts", is_list},
-                       {"reasons", is_list},
-                       {"components", is_list},
-                       {"value", is_quantity_or_null},
-                       {"value_decimal", is_number_or_null},
-                       {"value_hex", is_text_or_null},
-                       {"cells", is_list_or_null},
-                       {"replayed", is_boolean},
-                       {"created_at", is_text_or_null}});
+  check_shape(answer, answer_shape());
   check_shape(answer["epsilon"], kEpsilon);
   CHECK_FALSE(answer["accounts"].empty());
   CHECK_FALSE(answer["components"].empty());
@@ -163,8 +154,7 @@ TEST_CASE("json: init, budget, policy show, policy check and audit verify have t
 }
 
 TEST_CASE("json: release, show, history and plan describe a granted decision alike", "[cli][json]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   for (const char* statistic : {"count", "sum:age", "mean:cost", "histogram:ward"}) {
     CAPTURE(statistic);
     const json planned = run_json(bench, {"plan", "clinic", statistic, "--epsilon", "0.1"});
@@ -203,8 +193,7 @@ TEST_CASE("json: release, show, history and plan describe a granted decision ali
 }
 
 TEST_CASE("json: history --limit keeps the last ones, still oldest first", "[cli][json]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   std::vector<std::string> ids;
   for (int i = 0; i < 4; ++i) {
     ids.push_back(run_json(bench, {"release", "clinic", "count", "--epsilon", "0.1"})["decision_id"]);
@@ -220,8 +209,7 @@ TEST_CASE("json: history --limit keeps the last ones, still oldest first", "[cli
 }
 
 TEST_CASE("json: a refusal carries its reasons and no value", "[cli][json]") {
-  const Workbench bench;
-  bench.init(replaced(
+  const Workbench bench(replaced(
       kClinicPolicy, "    budget: {epsilon: 1}\n",
       "    budget: {epsilon: 1}\n    per_release: {epsilon: 0.5}\n    allow: {statistics: [count, mean]}\n"));
   const json answer = run_json(bench, {"release", "clinic", "sum:cost", "--epsilon", "2"}, 4);
@@ -245,8 +233,7 @@ TEST_CASE("json: a refusal carries its reasons and no value", "[cli][json]") {
 }
 
 TEST_CASE("json: multiple alphas give one accuracy each, tighter for larger alpha", "[cli][json]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const json answer =
       run_json(bench, {"plan", "clinic", "count", "--epsilon", "0.1", "--alpha", "0.05", "--alpha", "1/100"});
   REQUIRE(answer["accuracy"].size() == 2);
@@ -258,32 +245,15 @@ TEST_CASE("json: multiple alphas give one accuracy each, tighter for larger alph
 
 TEST_CASE("json: every failure is {error: {code, message}} on standard output, and a line on standard error",
           "[cli][json][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   bench.write("bad.yaml", "version: 1\ndatasets: {}\nnonsense: 1\n");
   bench.write("empty.db", "");
-  struct Case {
-    std::vector<std::string> words;
-    int exit;
-    const char* code;
-  };
-  const std::vector<Case> cases = {
-      {{"nonsense", "--json"}, 2, "usage"},
-      {{"release", "clinic", "count", "--json", "--ledger", "L"}, 2, "usage"},
-      {{"release", "clinic", "count", "--json", "--ledger", "L", "--epsilon", "x"}, 2, "usage"},
-      {{"release", "clinic", "cuont", "--json", "--ledger", "L", "--epsilon", "1"}, 2, "invalid_parameter"},
-      {{"plan", "nobody", "count", "--json", "--ledger", "L", "--epsilon", "1"}, 3, "not_found"},
-      {{"plan", "clinic", "variance:ward", "--json", "--ledger", "L", "--epsilon", "1"}, 3, "underivable"},
-      {{"init", "--policy", "bad.yaml", "--ledger", "new", "--json"}, 3, "policy_error"},
-      {{"init", "--policy", "policy.yaml", "--ledger", "L", "--json"}, 3, "ledger_unusable"},
-      {{"budget", "--ledger", "absent", "--json"}, 3, "ledger_unusable"},
-  };
-  for (const Case& one : cases) {
-    const Result result = bench.run(one.words);
-    CAPTURE(one.words, result.out, result.err);
-    CHECK(result.exit == one.exit);
+  for (const CaseRow& row : cli_table("failures.tsv")) {
+    const Result result = bench.run(words_of(row.at(0)));
+    CAPTURE(row.at(0), result.out, result.err);
+    CHECK(std::to_string(result.exit) == row.at(1));
     const json error = result.json()["error"];
-    CHECK(error["code"] == one.code);
+    CHECK(error["code"] == row.at(2));
     CHECK_FALSE(error["message"].get<std::string>().empty());
     CHECK_FALSE(result.err.empty());
   }

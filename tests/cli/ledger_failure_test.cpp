@@ -34,18 +34,9 @@ TEST_CASE("no ledger: every verb ends with 3", "[cli][negative]") {
   const Workbench bench;
   bench.write("policy.yaml", kClinicPolicy);
   const std::vector<std::string> before = bench.files();
-  for (const std::vector<std::string>& words : {kRelease,
-                                                {"plan", "clinic", "count", "--epsilon", "0.1"},
-                                                {"budget"},
-                                                {"history"},
-                                                {"show", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
-                                                {"audit", "verify"},
-                                                {"policy", "show"},
-                                                {"policy", "apply", "policy.yaml"},
-                                                {"data", "check"},
-                                                {"recover"},
-                                                {"clock", "confirm"},
-                                                {"relocate", "clinic", "--source", "x", "--why", "y"}}) {
+  for (const CaseRow& row : cli_table("ledger_verbs.tsv")) {
+    if (!contains(row.at(0), "absent")) continue;
+    const Words words = words_of(row.at(1));
     CAPTURE(words);
     check_failure(bench.with_ledger(words), 3, "no ledger at");
   }
@@ -53,8 +44,7 @@ TEST_CASE("no ledger: every verb ends with 3", "[cli][negative]") {
 }
 
 TEST_CASE("a ledger of a development version ends every verb with 3 and one message", "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   bench.write("policy.yaml", kClinicPolicy);
   std::filesystem::copy_file(bench.path("L"), bench.path("whole"));
   const Result exported = bench.with_ledger({"audit", "export"});
@@ -62,28 +52,9 @@ TEST_CASE("a ledger of a development version ends every verb with 3 and one mess
   bench.write("lines", exported.out);
   tamper(bench.path("L"), "PRAGMA application_id = 1162892108; PRAGMA user_version = 1");  // "EPSL"
   const std::string before = bench.read("L");
-  for (const std::vector<std::string>& words :
-       {kRelease,
-        {"plan", "clinic", "count", "--epsilon", "0.1"},
-        {"reserve", "clinic", "count", "--epsilon", "0.1"},
-        {"pending"},
-        {"budget"},
-        {"history"},
-        {"show", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"},
-        {"audit", "verify"},
-        {"audit", "report"},
-        {"audit", "export"},
-        {"audit", "import", bench.path("lines")},
-        {"policy", "show"},
-        {"policy", "apply", bench.path("policy.yaml")},
-        {"init", "--policy", bench.path("policy.yaml")},
-        {"data", "check"},
-        {"backup", bench.path("copy")},
-        {"restore", bench.path("whole"), "--accept-rollback", "--why", "lost"},
-        {"recover"},
-        {"recover", "--from", bench.path("lines"), "--why", "lost"},
-        {"clock", "confirm"},
-        {"relocate", "clinic", "--source", "x", "--why", "y"}}) {
+  for (const CaseRow& row : cli_table("ledger_verbs.tsv")) {
+    if (!contains(row.at(0), "old")) continue;
+    const Words words = words_of(row.at(1));
     CAPTURE(words);
     const Result result = bench.with_ledger(words);
     check_failure(result, 3, "L: written by a development version of Epsilog; not readable");
@@ -95,21 +66,18 @@ TEST_CASE("a ledger of a development version ends every verb with 3 and one mess
 }
 
 TEST_CASE("another program's database or a newer schema ends with 3", "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   tamper(bench.path("L"), "PRAGMA application_id = 42");
   check_failure(bench.with_ledger(kRelease), 3, "application_id");
   check_failure(bench.with_ledger({"audit", "verify"}), 3, "application_id");
-  const Workbench newer;
-  newer.init(kClinicPolicy);
+  const Workbench newer(kClinicPolicy);
   tamper(newer.path("L"), "PRAGMA user_version = 999");
   check_failure(newer.with_ledger(kRelease), 3, "999");
   check_failure(newer.with_ledger({"budget"}), 3, "999");
 }
 
 TEST_CASE("a symbolic or hard link to a ledger is refused", "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   std::filesystem::create_symlink("L", bench.path("soft"));
   check_failure(bench.run(with(kRelease, {"--ledger", "soft"})), 3, "symbolic link");
   std::filesystem::create_hard_link(bench.path("L"), bench.path("hard"));
@@ -118,8 +86,7 @@ TEST_CASE("a symbolic or hard link to a ledger is refused", "[cli][negative]") {
 
 TEST_CASE("locked: a writer waits as long as --wait says, then ends with 7, and readers do not wait",
           "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const int lock = open(bench.path("L.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   REQUIRE(lock >= 0);
   REQUIRE(flock(lock, LOCK_EX) == 0);
@@ -139,8 +106,7 @@ TEST_CASE("locked: a writer waits as long as --wait says, then ends with 7, and 
 
 TEST_CASE("a file that may not grow is no room, not an error of the disk: 7, and nothing is poisoned",
           "[cli][negative][crash]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger(kRelease).exit == 0);
   // Room for SQLite's shared-memory file of 32 KiB but not for the frames of a release: writing past the
   // limit fails with EFBIG, as writing beyond a quota does with EDQUOT.
@@ -160,8 +126,7 @@ TEST_CASE("a file that may not grow is no room, not an error of the disk: 7, and
 
 TEST_CASE("read-only directory: writers end with 3, readers work or say why not, and nothing is left behind",
           "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger(kRelease).exit == 0);
   const std::string before = dump(bench.path("L"));
   for (const char* file : {"L-wal", "L-shm", "L.lock", "L.queue"}) std::filesystem::remove(bench.path(file));
@@ -182,8 +147,7 @@ TEST_CASE("read-only directory: writers end with 3, readers work or say why not,
 }
 
 TEST_CASE("recover: a ledger poisoned before the last boot is cleared once it verifies", "[cli][crash]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger(kRelease).exit == 0);
   bench.write("L.poisoned",
               R"({"reason": "test", "boot_id": "an earlier boot", "time": "2024-01-01T00:00:00.000Z"})");

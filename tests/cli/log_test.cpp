@@ -4,7 +4,6 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 

@@ -14,8 +14,6 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using Words = std::vector<std::string>;
-
 namespace {
 
 const Words kRelease = {"release", "clinic", "count", "--epsilon", "0.1", "--key", "k"};
@@ -108,8 +106,7 @@ bool comes_true(Condition condition) {
 
 TEST_CASE("signals: between COMMIT and the answer they wait, before it they end the command",
           "[cli][output][signal]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   int recorded = 0;
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
     CAPTURE(number);

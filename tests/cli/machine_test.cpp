@@ -14,36 +14,14 @@ constexpr const char* kNotUtf8 =
 
 TEST_CASE("arguments: what is not UTF-8 ends with 2, whichever argument it is",
           "[cli][arguments][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::string before = dump(bench.path("L"));
   const std::vector<std::string> release{"release", "clinic", "count", "--epsilon", "0.1"};
   const auto with = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
     words.insert(words.end(), more.begin(), more.end());
     return words;
   };
-  const std::vector<std::vector<std::string>> commands{
-      {"release", kNotUtf8, "count", "--epsilon", "0.1"},
-      {"release", "clinic", std::string("sum:") + kNotUtf8, "--epsilon", "0.1"},
-      {"release", "clinic", "count", "--epsilon", kNotUtf8},
-      with(release, {"--as", kNotUtf8}),
-      with(release, {"--key", kNotUtf8}),
-      with(release, {"--purpose", kNotUtf8}),
-      with(release, {"--by", kNotUtf8}),
-      with(release, {std::string("--where=ward = '") + kNotUtf8 + "'"}),
-      with(release, {"--wait", kNotUtf8}),
-      with(release, {"--alpha", kNotUtf8}),
-      {"show", kNotUtf8},
-      {"approve", kNotUtf8},
-      {"reject", "01HV5Y3K9QZ8T7W6R5N4M3J2XA", "--why", kNotUtf8},
-      {"policy", "apply", kNotUtf8},
-      {"policy", "apply", "policy.yaml", "--why", kNotUtf8},
-      {"policy", "check", kNotUtf8},
-      {kNotUtf8},
-      {std::string("--") + kNotUtf8},
-      {"history", "--", kNotUtf8},
-  };
-  for (const std::vector<std::string>& words : commands) {
+  for (const CaseRow& words : cli_table("commands_not_utf8.tsv")) {
     for (const bool json : {false, true}) {
       CAPTURE(words, json);
       const Result result = bench.with_ledger(json ? with({"--json"}, words) : words);
@@ -76,8 +54,7 @@ TEST_CASE("policies: what is not UTF-8 in the file ends with 3 and names the pla
 
 TEST_CASE("no randomness: every verb that draws or makes an id ends with 7, and nothing is charged",
           "[cli][negative][entropy]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::string before = dump(bench.path("L"));
   Streams streams;
   streams.no_randomness = true;
@@ -98,8 +75,7 @@ TEST_CASE("no randomness: every verb that draws or makes an id ends with 7, and 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("no memory: what does not fit ends with 7, charges nothing, and fits later",
           "[cli][negative][memory]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::string before = dump(bench.path("L"));
   Streams streams;
   streams.input = std::string(16'000'000, '5');

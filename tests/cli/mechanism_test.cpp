@@ -5,7 +5,6 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 
@@ -36,8 +35,7 @@ json run_json(const Workbench& bench, std::vector<std::string> words, int exit =
 
 TEST_CASE("mechanism: release, show, history and plan describe it alike", "[cli][json][mechanism]") {
   for (const std::string mechanism : kMechanisms) {
-    const Workbench bench;
-    bench.init(clinic_by(mechanism));
+    const Workbench bench(clinic_by(mechanism));
     const json plan = run_json(bench, ask(mechanism, {"plan", "clinic", "count"}));
     const json released = run_json(bench, ask(mechanism, {"release", "clinic", "count"}));
     const json shown = run_json(bench, {"show", released["decision_id"]});
@@ -81,8 +79,7 @@ TEST_CASE("mechanism: release, show, history and plan describe it alike", "[cli]
 }
 
 TEST_CASE("mechanism: a snapped release has no delta and no fields of the others", "[cli][json][mechanism]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const json released = run_json(bench, {"release", "clinic", "count", "--epsilon", "0.25"});
   CHECK(released["delta"].is_null());
   for (const char* field : {"delta", "sensitivity_l2_squared", "inflated", "rho", "adjusted_delta"}) {
@@ -93,8 +90,7 @@ TEST_CASE("mechanism: a snapped release has no delta and no fields of the others
 
 TEST_CASE("mechanism: four quarters spend a budget of both measures, and the fifth names both",
           "[cli][exact][mechanism]") {
-  const Workbench bench;
-  bench.init(clinic_by("discrete_gaussian"));
+  const Workbench bench(clinic_by("discrete_gaussian"));
   for (int i = 0; i < 4; ++i) {
     CHECK(bench.with_ledger(ask("discrete_gaussian", {"release", "clinic", "mean:cost"})).exit == 0);
   }
@@ -114,8 +110,7 @@ TEST_CASE("mechanism: four quarters spend a budget of both measures, and the fif
 TEST_CASE("mechanism: a Gaussian on a pure budget is refused by name with code 4",
           "[cli][negative][mechanism]") {
   for (const std::string mechanism : {"discrete_gaussian", "gaussian"}) {
-    const Workbench bench;
-    bench.init(clinic_by(mechanism, ""));
+    const Workbench bench(clinic_by(mechanism, ""));
     const json refused = run_json(bench, ask(mechanism, {"release", "clinic", "count"}), 4);
     CHECK(refused["decision"] == "denied");
     REQUIRE(refused["reasons"].size() == 1);
@@ -136,8 +131,7 @@ TEST_CASE("mechanism: a Gaussian on a pure budget is refused by name with code 4
 
 TEST_CASE("delta: what is missing, out of place or no probability ends with 2 and changes no table",
           "[cli][negative][mechanism]") {
-  const Workbench bench;
-  bench.init(
+  const Workbench bench(
       replaced(clinic_by("gaussian"), "release: {", "release: {units: {mechanism: discrete_laplace}, "));
   const std::string before = dump(bench.path("L"));
   const auto check = [&](std::vector<std::string> words, const std::string& part) {
@@ -162,8 +156,7 @@ TEST_CASE("delta: what is missing, out of place or no probability ends with 2 an
 }
 
 TEST_CASE("delta: another one under the same key is another question", "[cli][mechanism]") {
-  const Workbench bench;
-  bench.init(clinic_by("gaussian"));
+  const Workbench bench(clinic_by("gaussian"));
   const json first =
       run_json(bench, {"release", "clinic", "count", "--epsilon", "0.1", "--delta", "1e-7", "--key", "k"});
   const json again = run_json(
@@ -177,8 +170,7 @@ TEST_CASE("delta: another one under the same key is another question", "[cli][me
 
 TEST_CASE("mechanism: the text names it with scale, grid, cost and both budgets",
           "[cli][output][mechanism]") {
-  const Workbench bench;
-  bench.init(clinic_by("discrete_gaussian"));
+  const Workbench bench(clinic_by("discrete_gaussian"));
   const Result result =
       bench.with_ledger(ask("discrete_gaussian", {"release", "clinic", "sum:age", "--verbose"}));
   CAPTURE(result.out);
@@ -200,8 +192,7 @@ TEST_CASE("mechanism: the text names it with scale, grid, cost and both budgets"
 
 TEST_CASE("audit: a restated delta or scale is found", "[cli][audit][negative][mechanism]") {
   for (const char* field : {"delta", "rho", "lambda", "adjusted_delta", "sensitivity_l2_squared"}) {
-    const Workbench bench;
-    bench.init(clinic_by("gaussian"));
+    const Workbench bench(clinic_by("gaussian"));
     REQUIRE(bench.with_ledger(ask("gaussian", {"release", "clinic", "count"})).exit == 0);
     tamper(bench.path("L"),
            "DROP TRIGGER plan_no_update; UPDATE plan SET release = json_set(release, '$.components[0]." +
@@ -250,8 +241,7 @@ TEST_CASE("rho: --rho asks in place of --epsilon and --delta, where no budget co
 
 TEST_CASE("rho: what it cannot be asked of, or beside, ends with exit code 2 and no trace",
           "[cli][mechanism][rho][negative]") {
-  const Workbench bench;
-  bench.init(clinic_by("gaussian"));
+  const Workbench bench(clinic_by("gaussian"));
   const std::string before = dump(bench.path("L"));
   const auto check = [&](std::vector<std::string> words, const std::string& part) {
     words.insert(words.begin(), {"release", "clinic", "count"});
@@ -273,19 +263,7 @@ TEST_CASE("quantile: of a column of dates it is a date, wherever it is told", "[
   const Workbench bench;
   bench.write("visits.csv",
               "patient,seen\np,1969-12-30\np,2024-02-29\nq,2024-02-29\nr,2030-01-01\ns,\nt,soon\n");
-  bench.write("clinic.yaml",
-              "version: 1\n"
-              "datasets:\n"
-              "  clinic:\n"
-              "    source: {csv: visits.csv}\n"
-              "    unit: {id: patient, max_rows: 2}\n"
-              "    rows: {max: 100}\n"
-              "    neighbours: add-remove\n"
-              "    budget: {epsilon: 100000}\n"
-              "    columns:\n"
-              "      seen: {type: date, bounds: [1969-12-31, 2024-12-31]}\n"
-              "      year: {from: seen, map: {2024-02-29: leap}, other: rest}\n"
-              "    allow: {statistics: [count, quantile]}\n");
+  bench.write("clinic.yaml", policy_text("dates.yaml"));
   const auto run = [&](std::vector<std::string> words) {
     words.insert(words.end(), {"--ledger", "l.epsilog"});
     return bench.run(words);
@@ -337,9 +315,8 @@ TEST_CASE("quantile: of a column of dates it is a date, wherever it is told", "[
 
 TEST_CASE("quantile: the command plans, releases, tells and verifies it, and says how far its rank may be",
           "[cli][quantile]") {
-  const Workbench bench;
-  bench.init(replaced(replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 2}"),
-                      "    budget:", "    allow: {statistics: [count, quantile]}\n    budget:"));
+  const Workbench bench(replaced(replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 2}"),
+                                 "    budget:", "    allow: {statistics: [count, quantile]}\n    budget:"));
   const auto ask = [&](std::vector<std::string> words) {
     words.insert(words.begin() + 1, "clinic");
     words.insert(words.end(), {"--epsilon", "0.5"});

@@ -7,8 +7,6 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using Words = std::vector<std::string>;
-
 namespace {
 
 void check_says(const Result& result, int exit, const std::string& part) {
@@ -41,8 +39,7 @@ TEST_CASE("messages: options are compared without their dashes", "[cli][message]
 }
 
 TEST_CASE("messages: a statistic that is not offered says what is", "[cli][message][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const auto ask = [&](const char* statistic) {
     return bench.with_ledger({"release", "clinic", statistic, "--epsilon", "0.1"});
   };
@@ -64,8 +61,7 @@ TEST_CASE("messages: a statistic that is not offered says what is", "[cli][messa
 
 TEST_CASE("messages: a query asked as a statistic or a column is told how it is asked",
           "[cli][message][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   check_says(bench.with_ledger({"release", "clinic", "auc", "--epsilon", "0.1", "--value", "0.5"}), 2,
              "a query that the policy names is asked as value:auc");
   check_says(bench.with_ledger({"release", "clinic", "sum:auc", "--epsilon", "0.1"}), 3,
@@ -73,8 +69,7 @@ TEST_CASE("messages: a query asked as a statistic or a column is told how it is 
 }
 
 TEST_CASE("messages: where nothing fits, nothing fits", "[cli][message][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "1"}).exit == 0);
   const Words again = {"release", "clinic", "count", "--epsilon", "0.25"};
   const Result refused = bench.with_ledger(again);
@@ -101,8 +96,7 @@ TEST_CASE("messages: a type that others have is told what it is called here", "[
 
 TEST_CASE("messages: who waits for the ledger is told whom for, and nothing with --quiet",
           "[cli][message][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const int lock = ::open(bench.path("L.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   REQUIRE(::flock(lock, LOCK_EX) == 0);
   const Words ask = {"release", "clinic", "count", "--epsilon", "0.1", "--wait", "1.2"};
@@ -121,8 +115,7 @@ TEST_CASE("messages: who waits for the ledger is told whom for, and nothing with
 
 TEST_CASE("messages: a ledger that may not be read says whose it is, and not to retry",
           "[cli][message][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   std::filesystem::permissions(bench.path("L"), std::filesystem::perms::none);
   Streams heeding;
   heeding.heed_permissions = true;
@@ -138,8 +131,7 @@ TEST_CASE("messages: a ledger that may not be read says whose it is, and not to 
 
 TEST_CASE("messages: verify names the ledger, the hash of its policy and what was counted",
           "[cli][message][audit]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.5"}).exit == 0);
   const nlohmann::json policy = bench.with_ledger({"policy", "show", "--json"}).json();
   const nlohmann::json verified = bench.with_ledger({"audit", "verify", "--json"}).json();

@@ -14,11 +14,7 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::test::contains;
-using epsilog::test::decision_id;
-using epsilog::test::kClinicPolicy;
-using epsilog::test::Result;
-using epsilog::test::Workbench;
+using namespace epsilog::test;
 namespace fs = std::filesystem;
 namespace ledger = epsilog::ledger;
 
@@ -128,37 +124,18 @@ class Shared final {
   }
 
   [[nodiscard]] std::vector<Verb> verbs() const {
-    return {{"budget", false},
-            {"history", false},
-            {"show " + id_, false},
-            {"pending", false},
-            {"plan clinic count --epsilon 0.1", false},
-            {"forecast clinic count --epsilon 0.1", false},
-            {"policy show", false},
-            {"policy diff next.yaml", false},
-            {"credentials list", false},
-            {"audit verify", false},
-            {"audit export", false},
-            {"audit replay", false},
-            {"audit reaccount", false},
-            {"audit report", false},
-            {"release clinic count --epsilon 0.01 --wait 0", true},
-            {"reserve clinic count --epsilon 0.01 --wait 0", true},
-            {"commit " + reserved_ + " --wait 0", true},
-            {"cancel " + reserved_ + " --wait 0", true},
-            {"policy apply next.yaml --wait 0", true},
-            {"clock confirm --wait 0", true},
-            {"backup B --wait 0", true}};
+    std::vector<Verb> verbs;
+    for (const CaseRow& row : cli_table("neighbour_verbs.tsv")) {
+      std::string words = row.at(1);
+      if (words.find("ID") != std::string::npos)
+        words = replaced(words, "ID", row.at(0) == "reads" ? id_ : reserved_);
+      verbs.push_back({words, row.at(0) == "writes"});
+    }
+    return verbs;
   }
   [[nodiscard]] Result run(const std::string& words) const {
-    std::vector<std::string> arguments;
-    std::size_t begin = 0;
-    for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
-      end = words.find(' ', begin);
-      arguments.push_back(words.substr(begin, end == std::string::npos ? end : end - begin));
-    }
     fs::remove(bench_.path("B"));
-    return bench_.with_ledger(std::move(arguments));
+    return bench_.with_ledger(words_of(words));
   }
   [[nodiscard]] std::string path() const { return bench_.path("L"); }
   [[nodiscard]] const Workbench& bench() const { return bench_; }

@@ -12,10 +12,7 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::test::contains;
-using epsilog::test::decision_id;
-using epsilog::test::kClinicPolicy;
-using epsilog::test::Workbench;
+using namespace epsilog::test;
 namespace fs = std::filesystem;
 
 namespace {
@@ -43,26 +40,12 @@ class Shared final {
 
   /// Each verb that opens a ledger or makes one, and whether it writes.
   [[nodiscard]] std::vector<std::pair<std::string, bool>> verbs() const {
-    return {{"init --policy new.yaml --ledger N", true},
-            {"release clinic count --epsilon 0.1 --ledger L", true},
-            {"plan clinic count --epsilon 0.1 --ledger L", true},
-            {"budget --ledger L", true},
-            {"history --ledger L", true},
-            {"show " + id_ + " --ledger L", true},
-            {"pending --ledger L", true},
-            {"credentials list --ledger L", true},
-            {"policy apply new.yaml --why x --ledger L", true},
-            {"clock confirm --ledger L", true},
-            {"audit verify --ledger L", false},
-            {"audit export --ledger L", true},
-            {"audit report --ledger L", true},
-            {"audit replay --ledger L", false},
-            {"audit import lines --ledger N", false},
-            {"backup N --ledger L", true},
-            {"restore B --ledger N --accept-rollback --why x", true},
-            {"recover --ledger L", true},
-            {"recover --from R --why x --ledger L", true},
-            {"recover --from R2 --why x --ledger N", true}};
+    std::vector<std::pair<std::string, bool>> verbs;
+    for (const CaseRow& row : cli_table("network_verbs.tsv")) {
+      const bool about_one = contains(row.at(1), "ID");
+      verbs.emplace_back(about_one ? replaced(row.at(1), "ID", id_) : row.at(1), row.at(0) == "warns");
+    }
+    return verbs;
   }
 
   /// The exit code, with that type told for the folder.

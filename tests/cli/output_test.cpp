@@ -19,8 +19,7 @@ std::string only_id(const Workbench& bench) {
 TEST_CASE(
     "output: a release shows value, accuracy, cost, decision and what remains, --verbose the mechanism too",
     "[cli][output]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const Result result =
       bench.with_ledger({"release", "clinic", "sum:cost", "--epsilon", "0.25", "--where", "age >= 18"});
   CHECK(result.exit == 0);
@@ -40,16 +39,14 @@ TEST_CASE(
 }
 
 TEST_CASE("output: a histogram is a table with one line for each declared value", "[cli][output]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const Result result = bench.with_ledger({"release", "clinic", "histogram:ward", "--epsilon", "0.5"});
   CHECK(contains(result.out, "count of clinic by ward"));
   for (const char* key : {"\n  A ", "\n  B ", "\n  it's, C "}) CHECK(contains(result.out, key));
 }
 
 TEST_CASE("quiet: prints the exact value and nothing else", "[cli][output][exact]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::vector<std::string> ask = {"release", "clinic", "mean:cost", "--epsilon", "0.2", "--key", "k"};
   std::vector<std::string> quiet = ask;
   quiet.emplace_back("--quiet");
@@ -64,8 +61,7 @@ TEST_CASE("quiet: prints the exact value and nothing else", "[cli][output][exact
 }
 
 TEST_CASE("colour: only on a terminal, and not with NO_COLOR or a dumb one", "[cli][output]") {
-  Workbench bench;
-  bench.init(kClinicPolicy);
+  Workbench bench(kClinicPolicy);
   const std::vector<std::string> plan = {"plan", "clinic", "count", "--epsilon", "0.1"};
   CHECK_FALSE(contains(bench.with_ledger(plan).out, kEscape));
   if (!terminals_exist()) {
@@ -84,8 +80,7 @@ TEST_CASE("colour: only on a terminal, and not with NO_COLOR or a dumb one", "[c
 }
 
 TEST_CASE("bars: block characters in a UTF-8 locale, # and . elsewhere", "[cli][output]") {
-  Workbench bench;
-  bench.init(kClinicPolicy);
+  Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.5"}).exit == 0);
   CHECK(contains(bench.with_ledger({"budget"}).out, "████████████░░░░░░░░░░░░\n"));
   bench.environment["LC_ALL"] = "C";
@@ -96,8 +91,7 @@ TEST_CASE("bars: block characters in a UTF-8 locale, # and . elsewhere", "[cli][
 
 TEST_CASE("full disk: a granted answer that could not be printed is named, kept, and free to fetch",
           "[cli][output][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::vector<std::string> ask = {"release", "clinic", "count", "--epsilon", "0.1", "--key", "k"};
   std::vector<Streams> sinks(3);
   sinks[0].output_file = "/dev/full";
@@ -125,8 +119,7 @@ TEST_CASE("full disk: a granted answer that could not be printed is named, kept,
 }
 
 TEST_CASE("history: a table for people, oldest first, refusals included", "[cli][output]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.5", "--as", "ann"}).exit == 0);
   REQUIRE(bench.with_ledger({"release", "clinic", "units", "--epsilon", "2", "--as", "bob"}).exit == 4);
   const Result result = bench.with_ledger({"history"});
@@ -143,8 +136,7 @@ TEST_CASE("history: a table for people, oldest first, refusals included", "[cli]
 }
 
 TEST_CASE("names: control characters in an argument cannot steer the terminal", "[cli][output][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"budget", "cli\x1b[31m\nnic", "--ledger", "L"},
         {"budget", "--ledger", "no\x1b[31m\nwhere"},

@@ -5,7 +5,6 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
 
 TEST_CASE("policy diff: says what became looser and what tighter, with its place and both values", "[cli]") {
   const Workbench bench;
@@ -55,8 +54,7 @@ TEST_CASE("policy diff: the same policy written differently has no difference", 
 
 TEST_CASE("policy diff: with a ledger, says what policy apply would refuse, and apply refuses just that",
           "[cli]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::string policy = kClinicPolicy;
   const std::vector<std::string> changes = {replaced(policy, "max_rows: 2", "max_rows: 3"),
                                             replaced(policy, "add-remove", "replace-one"),
@@ -113,8 +111,7 @@ TEST_CASE("policy diff: blocks of a charged dataset may change in their range on
 
 TEST_CASE("policy diff: an invalid policy on either side ends with 3, a missing side with 2",
           "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   bench.write("bad.yaml", replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 0}"));
   const Result before = bench.run({"policy", "diff", "bad.yaml", "policy.yaml"});
   CHECK(before.exit == 3);

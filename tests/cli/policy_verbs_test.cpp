@@ -3,7 +3,6 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
 
 TEST_CASE("init: makes a ledger, says its id, and never overwrites one", "[cli]") {
   const Workbench bench;
@@ -84,8 +83,7 @@ TEST_CASE("policy check: a warning is told on standard error and changes no exit
 
 TEST_CASE("policy apply: a dataset that is declared no more has its history and its budget",
           "[cli][policy]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "2"}).exit ==
           4);  // refused, uncharged
   bench.write("other.yaml", replaced(kClinicPolicy, "  clinic:", "  hospital:"));
@@ -137,8 +135,7 @@ TEST_CASE("policy implies: a policy with faults is refused, and each is told as 
 }
 
 TEST_CASE("policy show: prints the bytes that were applied", "[cli][exact]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   bench.write("policy.yaml", "changed later");
   const Result result = bench.with_ledger({"policy", "show"});
   CHECK(result.exit == 0);
@@ -146,8 +143,7 @@ TEST_CASE("policy show: prints the bytes that were applied", "[cli][exact]") {
 }
 
 TEST_CASE("policy apply: a raised budget is a new version and a recorded limit change", "[cli]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "1"}).exit == 0);
   bench.write("more.yaml", replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 1.5}"));
   const Result result = bench.with_ledger(
@@ -174,8 +170,7 @@ TEST_CASE("policy apply: a raised budget is a new version and a recorded limit c
 
 TEST_CASE("policy apply: what is looser needs a reason, and the first such change is named",
           "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::string before = dump(bench.path("L"));
   bench.write("more.yaml", replaced(replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 1.5}"),
                                     "values: [A, B, ", "values: [A, B, C, "));
@@ -239,8 +234,7 @@ TEST_CASE("policy apply: a limit that is declared no more is named by diff, appl
 }
 
 TEST_CASE("policy apply: what a charged dataset was promised cannot be rewritten", "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.5"}).exit == 0);
   const std::string before = dump(bench.path("L"));
   const std::string policy = kClinicPolicy;
@@ -263,8 +257,7 @@ TEST_CASE("policy apply: what a charged dataset was promised cannot be rewritten
 }
 
 TEST_CASE("data check: reports what was missing, dropped and clamped, and records nothing", "[cli][exact]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::string before = dump(bench.path("L"));
   const json by_policy = bench.run({"data", "check", "--policy", "policy.yaml", "--json"}).json();
   const json by_ledger = bench.with_ledger({"data", "check", "clinic", "--json"}).json();

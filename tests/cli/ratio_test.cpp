@@ -6,11 +6,8 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
-
-using Words = std::vector<std::string>;
 
 /// Of so much epsilon that noise is far below what is told apart.
 std::string policy() {
@@ -27,8 +24,7 @@ Result ask(const Workbench& bench, Words words, const std::string& epsilon) {
 }  // namespace
 
 TEST_CASE("ratio: the command plans, compares, releases, tells and verifies it", "[cli][ratio]") {
-  const Workbench bench;
-  bench.init(policy());
+  const Workbench bench(policy());
   const json planned = json::parse(ask(bench, {"plan", "ratio:cost,age", "--json"}, "1").out);
   CHECK(planned.at("statistic") == "ratio:cost,age");
   CHECK(planned.at("post_processing") == "ratio");
@@ -66,8 +62,7 @@ TEST_CASE("ratio: the command plans, compares, releases, tells and verifies it",
 
 TEST_CASE("ratio: where 0 is a plausible denominator the interval is the whole range, in any form of output",
           "[cli][ratio][intervals]") {
-  const Workbench bench;
-  bench.init(policy());
+  const Workbench bench(policy());
   const Words ask_twice = {"release", "ratio:cost,age", "--alpha", "0.05", "--alpha", "0.01", "--key", "k"};
   const auto told_as = [&](const Words& form) {
     Words words = ask_twice;
@@ -104,8 +99,7 @@ TEST_CASE("ratio: where 0 is a plausible denominator the interval is the whole r
 TEST_CASE(
     "ratio: a plan says from which denominator on a narrow interval holds, and its release says the same",
     "[cli][ratio][intervals]") {
-  const Workbench bench;
-  bench.init(policy());
+  const Workbench bench(policy());
   const json plan = json::parse(ask(bench, {"plan", "ratio:cost,age", "--json"}, "100").out);
   REQUIRE(plan.at("holds_from").size() == 1);
   const json& size = plan.at("holds_from")[0].at("interval");
@@ -125,8 +119,7 @@ TEST_CASE(
 
 TEST_CASE("ratio: a forecast and the rows of a planned batch say the size that the plan of one question says",
           "[cli][ratio][intervals][forecast][batch]") {
-  const Workbench bench;
-  bench.init(replaced(policy(), "[private_variance, ratio]", "[count, ratio]"));
+  const Workbench bench(replaced(policy(), "[private_variance, ratio]", "[count, ratio]"));
   const json plan = json::parse(ask(bench, {"plan", "ratio:cost,age", "--json"}, "100").out);
   const json forecast = json::parse(ask(bench, {"forecast", "ratio:cost,age", "--json"}, "100").out);
   CHECK(forecast.at("holds_from") == plan.at("holds_from"));
@@ -139,8 +132,7 @@ TEST_CASE("ratio: a forecast and the rows of a planned batch say the size that t
   CHECK(counted.at("forecast").at("holds_from") == plan.at("holds_from"));
   CHECK(counted.at("for_count").at("holds_from").size() == 1);
   // No epsilon fits so often: there is nothing to say a size of.
-  const Workbench poor;
-  poor.init(kClinicPolicy);
+  const Workbench poor(kClinicPolicy);
   const Result none =
       poor.with_ledger({"forecast", "clinic", "count", "--count", "1000000000000000", "--json"});
   CHECK(none.exit == 4);
@@ -170,8 +162,7 @@ TEST_CASE("ratio: a forecast and the rows of a planned batch say the size that t
 }
 
 TEST_CASE("ratio: what is asked wrongly ends with 2 or 3, says why and records nothing", "[cli][ratio]") {
-  const Workbench bench;
-  bench.init(policy());
+  const Workbench bench(policy());
   const std::string before = dump(bench.path("L"));
   struct Case {
     const char* statistic;
@@ -202,8 +193,7 @@ TEST_CASE("ratio: what is asked wrongly ends with 2 or 3, says why and records n
 
 TEST_CASE("private variance: the command releases it where the policy names it, and says so where not",
           "[cli][ratio]") {
-  const Workbench bench;
-  bench.init(policy());
+  const Workbench bench(policy());
   const json told = json::parse(ask(bench, {"release", "variance:age", "--json"}, "1000000").out);
   CHECK(told.at("post_processing") == "variance_about");
   CHECK(told.at("components").size() == 3);
@@ -213,8 +203,7 @@ TEST_CASE("private variance: the command releases it where the policy names it, 
   CHECK(contains(by.err, "statistic 'variance' is not among the statistics"));
   CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
 
-  const Workbench plain;
-  plain.init(kClinicPolicy);
+  const Workbench plain(kClinicPolicy);
   const Result refused = ask(plain, {"release", "variance:age"}, "0.1");
   CHECK(refused.exit == 4);
   CHECK(contains(refused.err, "'private_variance', a variance over a private number of rows, is not among"));

@@ -8,11 +8,8 @@
 
 using namespace epsilog::accounting;
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
-
-using Words = std::vector<std::string>;
 
 const std::vector<std::string> kAccountants = {"pure", "approximate", "advanced", "optimal",
                                                "zcdp", "rdp",         "pld"};
@@ -49,8 +46,7 @@ std::string mechanism_of(const json& component, int count) {
 }  // namespace
 
 TEST_CASE("reaccount: agrees with compose on the recorded mechanisms", "[cli][audit][reaccount]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   json count, mean;
   for (int i = 0; i < 4; ++i) count = released(bench, "count", "0.1");
   for (int i = 0; i < 2; ++i) mean = released(bench, "mean:cost", "0.2");
@@ -82,8 +78,7 @@ TEST_CASE("reaccount: agrees with compose on the recorded mechanisms", "[cli][au
 
 TEST_CASE("reaccount: text names every accountant, what was charged, and that it is in retrospect",
           "[cli][audit][reaccount]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   for (int i = 0; i < 8; ++i) static_cast<void>(released(bench, "count", "0.1"));
   const std::string before = dump(bench.path("L"));
   const Result text = bench.with_ledger({"audit", "reaccount"});
@@ -100,8 +95,7 @@ TEST_CASE("reaccount: text names every accountant, what was charged, and that it
 }
 
 TEST_CASE("reaccount: one accountant, another delta, or an epsilon", "[cli][audit][reaccount]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   for (int i = 0; i < 5; ++i) static_cast<void>(released(bench, "count", "0.1"));
   const json one = reaccounted(bench, {"clinic", "--accountant", "pld", "--delta", "1e-3"});
   CHECK(one["delta"] == "0.001");
@@ -117,8 +111,7 @@ TEST_CASE("reaccount: one accountant, another delta, or an epsilon", "[cli][audi
 }
 
 TEST_CASE("reaccount: what is wrong with the question is said", "[cli][audit][reaccount][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   struct Case {
     Words options;
     int exit;

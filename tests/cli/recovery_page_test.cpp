@@ -17,13 +17,7 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::test::contains;
-using epsilog::test::decisions_of;
-using epsilog::test::kClinicPolicy;
-using epsilog::test::lines;
-using epsilog::test::query;
-using epsilog::test::Result;
-using epsilog::test::Workbench;
+using namespace epsilog::test;
 namespace fs = std::filesystem;
 
 namespace {

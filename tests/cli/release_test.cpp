@@ -7,7 +7,6 @@
 
 using namespace epsilog::accounting;
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 
@@ -28,8 +27,7 @@ std::string remaining(const Workbench& bench) {
 }  // namespace
 
 TEST_CASE("budget: ten releases of 0.1 spend exactly 1 and the eleventh is refused", "[cli][exact]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   for (int i = 0; i < 10; ++i) {
     const Result result = release(bench, {"clinic", "count", "--epsilon", "0.1"});
     INFO(result.err);
@@ -56,8 +54,7 @@ TEST_CASE("budget: ten releases of 0.1 spend exactly 1 and the eleventh is refus
 
 TEST_CASE("budget: a third three times fits into 1, and what is left is what the grid rounded off",
           "[cli][exact]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   for (int i = 0; i < 3; ++i) {
     const json answer = release(bench, {"clinic", "units", "--epsilon", "1/3"}).json();
     CHECK(answer["decision"] == "granted");
@@ -69,8 +66,7 @@ TEST_CASE("budget: a third three times fits into 1, and what is left is what the
 }
 
 TEST_CASE("refusal: says on standard error limit, spent, asked, over by and what fits", "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(release(bench, {"clinic", "count", "--epsilon", "0.75"}).exit == 0);
   const Result result = bench.with_ledger({"release", "clinic", "sum:cost", "--epsilon", "0.5", "--verbose"});
   CHECK(result.exit == 4);
@@ -88,8 +84,7 @@ TEST_CASE("refusal: says on standard error limit, spent, asked, over by and what
 }
 
 TEST_CASE("plan: shows cost and accuracy, ends with 0 or 4, and records nothing", "[cli]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::string before = dump(bench.path("L"));
   const Result fits = bench.with_ledger({"plan", "clinic", "count", "--epsilon", "0.1", "--alpha", "0.01"});
   CHECK(fits.exit == 0);
@@ -105,8 +100,7 @@ TEST_CASE("plan: shows cost and accuracy, ends with 0 or 4, and records nothing"
 
 TEST_CASE("plan: the release that follows has the mechanism and accuracy that were announced",
           "[cli][overlap]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   for (const char* statistic : {"count", "units", "sum:cost", "mean:age", "histogram:ward"}) {
     CAPTURE(statistic);
     const json plan = bench.with_ledger({"plan", "clinic", statistic, "--epsilon", "0.1", "--json"}).json();
@@ -120,8 +114,7 @@ TEST_CASE("plan: the release that follows has the mechanism and accuracy that we
 }
 
 TEST_CASE("key: the same question again returns the same answer and costs nothing", "[cli][exact]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::vector<std::string> question = {"clinic", "sum:cost", "--epsilon", "0.25", "--key", "report"};
   const json first = release(bench, question).json();
   CHECK(first["replayed"] == false);
@@ -141,8 +134,7 @@ TEST_CASE("key: the same question again returns the same answer and costs nothin
 
 TEST_CASE("key: another question under it is refused, and another principal's key is another key",
           "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const json first =
       release(bench, {"clinic", "count", "--epsilon", "0.1", "--key", "k", "--as", "ann"}).json();
   for (const std::vector<std::string>& other :
@@ -165,8 +157,7 @@ TEST_CASE("key: another question under it is refused, and another principal's ke
 }
 
 TEST_CASE("key: a refusal stays bound to it even after the budget was raised", "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::vector<std::string> question = {"clinic", "count", "--epsilon", "1.5", "--key", "big"};
   const Result first = release(bench, question);
   CHECK(first.exit == 4);
@@ -180,8 +171,7 @@ TEST_CASE("key: a refusal stays bound to it even after the budget was raised", "
 }
 
 TEST_CASE("value: a query computed elsewhere takes --value, also from standard input", "[cli]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const Result given = release(bench, {"clinic", "value:auc", "--epsilon", "0.1", "--value", "0.75"});
   CHECK(given.exit == 0);
   CHECK(given.json()["statistic"] == "value:auc");
@@ -197,8 +187,7 @@ TEST_CASE("value: a query computed elsewhere takes --value, also from standard i
 }
 
 TEST_CASE("value: the same key with another --value replays the stored answer", "[cli][exact]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const auto ask = [&](const char* value) {
     return release(bench, {"clinic", "value:auc", "--epsilon", "0.1", "--key", "auc-1", "--value", value})
         .json();
@@ -212,8 +201,7 @@ TEST_CASE("value: the same key with another --value replays the stored answer", 
 }
 
 TEST_CASE("value: absent or out of place it is refused, and never repeated", "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::string before = dump(bench.path("L"));
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"release", "clinic", "value:auc", "--epsilon", "0.1"},
@@ -235,8 +223,7 @@ TEST_CASE("value: absent or out of place it is refused, and never repeated", "[c
 }
 
 TEST_CASE("value: whatever is no number costs as usual and looks like any other", "[cli][exact]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   // All that differs between two releases of as much: who, when and the noise.
   const auto public_part = [](json answer) {
     for (const char* field : {"decision_id", "seq", "created_at", "log", "value", "value_decimal",
@@ -291,8 +278,7 @@ TEST_CASE("value: whatever is no number costs as usual and looks like any other"
 
 TEST_CASE("value: standard input that cannot be read is the only error, and nothing is asked",
           "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::string before = dump(bench.path("L"));
   Streams closed;
   closed.close_input = true;
@@ -311,8 +297,7 @@ TEST_CASE("value: standard input that cannot be read is the only error, and noth
 }
 
 TEST_CASE("value: the true answer is in no file of the ledger and in no output", "[cli]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   // A value with so many digits that the noisy answer, a multiple of the grid, cannot have them.
   const std::string secret = "0.123456789123456789";
   const Result result =
@@ -324,8 +309,7 @@ TEST_CASE("value: the true answer is in no file of the ledger and in no output",
 }
 
 TEST_CASE("by: one cell for each declared value, in declared order", "[cli]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const json by = release(bench, {"clinic", "count", "--by", "ward", "--epsilon", "0.1"}).json();
   const json histogram = release(bench, {"clinic", "histogram:ward", "--epsilon", "0.1"}).json();
   for (const json& answer : {by, histogram}) {
@@ -350,8 +334,7 @@ TEST_CASE("by: one cell for each declared value, in declared order", "[cli]") {
 TEST_CASE(
     "where: what no row can satisfy ends with 2 before anything is recorded, what is on record is answered",
     "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::string before = dump(bench.path("L"));
   const auto refused = [&](std::vector<std::string> words, const std::string& where, const std::string& why) {
     words.insert(words.end(), {"--where", where});
@@ -385,8 +368,7 @@ TEST_CASE(
 }
 
 TEST_CASE("release: an earlier answer to the same question is named, and the release goes on", "[cli]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::vector<std::string> question{"release", "clinic", "count", "--epsilon", "0.1", "--as", "ann"};
   const auto asked = [&](const std::vector<std::string>& more) {
     std::vector<std::string> words = question;
@@ -414,8 +396,7 @@ TEST_CASE("release: an earlier answer to the same question is named, and the rel
 }
 
 TEST_CASE("where: quoted strings, dates and lists are accepted and shown in canonical form", "[cli]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const json answer = release(bench, {"clinic", "count", "--epsilon", "0.1", "--where",
                                       "age>65   and ward in ('A','it''s, C')"})
                           .json();
@@ -432,8 +413,7 @@ TEST_CASE("where: quoted strings, dates and lists are accepted and shown in cano
 
 TEST_CASE("where: or, not, between, is missing and parentheses are accepted and told at the same place",
           "[cli][condition]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const auto asked = [&](const std::string& where) {
     return bench.with_ledger({"release", "clinic", "count", "--epsilon", "0.1", "--where", where, "--json"});
   };
@@ -463,8 +443,7 @@ TEST_CASE("where: or, not, between, is missing and parentheses are accepted and 
 
 TEST_CASE("mean of a private number of rows: two components, charged once, nothing single on top",
           "[cli][exact]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const json answer = release(bench, {"clinic", "mean:cost", "--epsilon", "0.2"}).json();
   REQUIRE(answer["components"].size() == 2);
   CHECK(number(answer["components"][0]["epsilon"]) + number(answer["components"][1]["epsilon"]) ==
@@ -489,8 +468,7 @@ TEST_CASE("arithmetic: the policy's choice of exact or mpfr shows in the answer"
                              "    release:\n"
                              "      default: {arithmetic: mpfr}\n"
                              "      sum: {arithmetic: exact}\n";
-  const Workbench bench;
-  bench.init(policy);
+  const Workbench bench(policy);
   const json mpfr = release(bench, {"clinic", "count", "--epsilon", "0.1"}).json();
   CHECK(mpfr["arithmetic"] == "mpfr");
   CHECK(mpfr["precision"].get<int>() >= 118);
@@ -508,8 +486,7 @@ TEST_CASE("arithmetic: the policy's choice of exact or mpfr shows in the answer"
 
 TEST_CASE("names: unknown dataset, column, query, id and an underivable statistic end with 3",
           "[cli][negative]") {
-  const Workbench bench;
-  bench.init(replaced(kClinicPolicy, "    columns:\n", "    columns:\n      free: {type: int}\n"));
+  const Workbench bench(replaced(kClinicPolicy, "    columns:\n", "    columns:\n      free: {type: int}\n"));
   const std::string before = dump(bench.path("L"));
   const auto check = [&](const std::vector<std::string>& words, const std::string& part) {
     const Result result = bench.with_ledger(words);
@@ -538,8 +515,7 @@ TEST_CASE("names: unknown dataset, column, query, id and an underivable statisti
 }
 
 TEST_CASE("source: a wrong shape ends with 3 and charges nothing", "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::string before = dump(bench.path("L"));
   bench.write("visits.csv", "patient,age,ward\np1,3,A\n");
   const Result no_column = bench.with_ledger({"release", "clinic", "sum:cost", "--epsilon", "0.1"});
@@ -553,8 +529,7 @@ TEST_CASE("source: a wrong shape ends with 3 and charges nothing", "[cli][negati
 }
 
 TEST_CASE("source: no file of the ledger is one, whatever it is called", "[cli][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(release(bench, {"clinic", "count", "--epsilon", "0.1"}).exit == 0);
   std::filesystem::remove(bench.path("visits.csv"));
   for (const char* suffix : {"", ".lock"}) {
@@ -573,8 +548,7 @@ TEST_CASE("source: no file of the ledger is one, whatever it is called", "[cli][
 
 TEST_CASE("source: a table damaged beyond its first row ends with 7, charges nothing and quotes nothing",
           "[cli][negative]") {
-  const Workbench bench;
-  bench.init(replaced(kClinicPolicy, "{csv: visits.csv}", "{sqlite: visits.db, table: visits}"));
+  const Workbench bench(replaced(kClinicPolicy, "{csv: visits.csv}", "{sqlite: visits.db, table: visits}"));
   bench.write("visits.db", "");
   tamper(bench.path("visits.db"),
          "CREATE TABLE visits(patient, age, cost, ward);"

@@ -13,9 +13,6 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
-using Words = std::vector<std::string>;
-
 namespace {
 
 /// Names that would do harm where they are not taken for text: in HTML, in SVG, on a terminal.
@@ -24,25 +21,7 @@ constexpr const char* kQuotes = "\" onload='x' & </text></td> ]]> &amp;";
 constexpr const char* kTurned = "x\xE2\x80\xAEy\xEF\xBF\xBF";  // U+202E, and U+FFFF, which no XML has
 constexpr const char* kTurnedShown = "x\\u202ey";
 
-constexpr const char* kPolicy =
-    "version: 1\n"
-    "principals:\n"
-    "  alice: {roles: [research]}\n"
-    "  carol: {roles: [custodian]}\n"
-    "datasets:\n"
-    "  clinic:\n"
-    "    source: {csv: visits.csv}\n"
-    "    unit: {id: patient, max_rows: 2}\n"
-    "    rows: {max: 1000}\n"
-    "    neighbours: add-remove\n"
-    "    budget: {epsilon: 2}\n"
-    "    blocks: {by: ward}\n"
-    "    lifetime: {epsilon: 3}\n"
-    "    limits: [{each: principal, epsilon: 1.5}]\n"
-    "    approvals: {required: 1, by: {roles: [custodian]}, above: {epsilon: 0.4}, expires: 2h}\n"
-    "    columns:\n"
-    "      age:  {type: int, bounds: [0, 110]}\n"
-    "      ward: {type: string, values: [A, B, '<script>alert(1)</script>']}\n";
+const std::string kPolicy = policy_text("report.yaml");
 
 /// A ledger with everything that a report lists.
 class Reported {

@@ -6,7 +6,6 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 

@@ -8,11 +8,8 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
-
-using Words = std::vector<std::string>;
 
 Words operator+(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
@@ -319,8 +316,7 @@ TEST_CASE("csv: what is refused, waits or fails is a message, and no row", "[cli
   CHECK(failed.out.empty());
   CHECK(contains(failed.err, "nowhere"));
   // No row at all is a header all the same.
-  const Workbench fresh;
-  fresh.init(kClinicPolicy);
+  const Workbench fresh(kClinicPolicy);
   for (const char* verb : {"history", "pending"}) {
     const Result empty = fresh.with_ledger({verb, "--format", "csv"});
     CHECK(empty.exit == 0);
@@ -342,9 +338,8 @@ TEST_CASE("csv: numbers are exact, texts are taken for no formula, and nothing i
   CHECK(credentials.at(1, "why") == "''quoted");
   CHECK(credentials.at(1, "revoked.why") == "'@home");
 
-  const Workbench bench;
-  bench.init(replaced(kClinicPolicy, "      auc: {bounds: [0, 1], sensitivity: 0.01}",
-                      "      auc: {bounds: [-100, -50], sensitivity: 0.01}"));
+  const Workbench bench(replaced(kClinicPolicy, "      auc: {bounds: [0, 1], sensitivity: 0.01}",
+                                 "      auc: {bounds: [-100, -50], sensitivity: 0.01}"));
   const Result negative = bench.with_ledger({"release", "clinic", "value:auc", "--epsilon", "1", "--value",
                                              "-75", "--key", "k", "--format", "csv"});
   CAPTURE(negative.out);

@@ -5,27 +5,10 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using nlohmann::json;
 
 namespace {
 
-constexpr const char* kPolicy =
-    "version: 1\n"
-    "principals:\n"
-    "  alice: {roles: [research]}\n"
-    "  bob: {roles: [research], purposes: [planning]}\n"
-    "datasets:\n"
-    "  clinic:\n"
-    "    unit: row\n"
-    "    rows: {max: 1000}\n"
-    "    neighbours: replace-one\n"
-    "    budget: {epsilon: 0.5, renew: month, accept_unbounded_lifetime: true}\n"
-    "    purposes: [planning, quality]\n"
-    "    limits:\n"
-    "      - {each: principal, epsilon: 0.3}\n"
-    "      - {role: research, measure: zcdp, rho: 0.1}\n"
-    "    queries:\n"
-    "      auc: {bounds: [0, 1], sensitivity: 1}\n";
+const std::string kPolicy = policy_text("scopes.yaml");
 
 Result ask(const Workbench& bench, const std::string& who, const std::string& epsilon,
            const std::vector<std::string>& more = {"--json"}) {
@@ -47,8 +30,7 @@ json account(const json& accounts, const std::string& scope) {
 
 TEST_CASE("scopes: a release reports every account it touched, with its filter and the theorem",
           "[cli][scopes]") {
-  const Workbench bench;
-  bench.init(kPolicy);
+  const Workbench bench(kPolicy);
   const Result result = ask(bench, "alice", "0.2");
   INFO(result.err);
   REQUIRE(result.exit == 0);
@@ -75,8 +57,7 @@ TEST_CASE("scopes: a release reports every account it touched, with its filter a
 
 TEST_CASE("scopes: a refusal says of every scope what is asked, what fits and when that changes",
           "[cli][scopes][negative]") {
-  const Workbench bench;
-  bench.init(kPolicy);
+  const Workbench bench(kPolicy);
   REQUIRE(ask(bench, "alice", "0.2").exit == 0);
   const Result refused = ask(bench, "alice", "0.6");
   CHECK(refused.exit == 4);
@@ -97,8 +78,7 @@ TEST_CASE("scopes: a refusal says of every scope what is asked, what fits and wh
 }
 
 TEST_CASE("scopes: whoever may not ask is told so and nothing else", "[cli][scopes][negative]") {
-  const Workbench bench;
-  bench.init(kPolicy);
+  const Workbench bench(kPolicy);
   const Result stranger = ask(bench, "mallory", "9");
   CHECK(stranger.exit == 4);
   REQUIRE(stranger.json().at("reasons").size() == 1);
@@ -119,8 +99,7 @@ TEST_CASE("scopes: whoever may not ask is told so and nothing else", "[cli][scop
 
 TEST_CASE("scopes: while the calendar is held a refusal does not say when a period ends",
           "[cli][scopes][clock]") {
-  const Workbench bench;
-  bench.init(kPolicy);
+  const Workbench bench(kPolicy);
   const auto changes_at = [&bench] {
     return ask(bench, "alice", "9").json().at("reasons")[0].at("changes_at");
   };
@@ -135,8 +114,7 @@ TEST_CASE("scopes: while the calendar is held a refusal does not say when a peri
 }
 
 TEST_CASE("scopes: the purpose belongs to the request that a key names", "[cli][scopes]") {
-  const Workbench bench;
-  bench.init(kPolicy);
+  const Workbench bench(kPolicy);
   REQUIRE(ask(bench, "alice", "0.1", {"--key", "k"}).exit == 0);
   const Result other =
       bench.with_ledger({"release", "clinic", "value:auc", "--value", "0.5", "--epsilon", "0.1", "--as",
@@ -147,8 +125,7 @@ TEST_CASE("scopes: the purpose belongs to the request that a key names", "[cli][
 
 TEST_CASE("audit replay: every decision comes out the same, and one that was changed does not",
           "[cli][scopes][audit]") {
-  const Workbench bench;
-  bench.init(kPolicy);
+  const Workbench bench(kPolicy);
   REQUIRE(ask(bench, "alice", "0.2").exit == 0);
   REQUIRE(ask(bench, "bob", "0.9").exit == 4);
   REQUIRE(ask(bench, "bob", "0.1").exit == 0);

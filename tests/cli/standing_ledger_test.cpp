@@ -10,17 +10,9 @@
 #include "support/catch.hpp"
 #include "workbench.hpp"
 
-using epsilog::test::contains;
-using epsilog::test::decision_id;
-using epsilog::test::dump;
-using epsilog::test::kClinicPolicy;
-using epsilog::test::Result;
-using epsilog::test::tamper;
-using epsilog::test::Workbench;
+using namespace epsilog::test;
 
 namespace {
-
-using Words = std::vector<std::string>;
 
 /// A verb that reads or writes the ledger L; "ID" stands for a decision.
 struct LedgerVerb {
@@ -28,33 +20,11 @@ struct LedgerVerb {
   bool writes = false;
 };
 
-const std::vector<LedgerVerb>& ledger_verbs() {
-  static const std::vector<LedgerVerb> kVerbs = {
-      {{"plan", "clinic", "count", "--epsilon", "0.1"}},
-      {{"forecast", "clinic", "count", "--epsilon", "0.1"}},
-      {{"release", "clinic", "count", "--epsilon", "0.1", "--key", "new"}, true},
-      {{"reserve", "clinic", "count", "--epsilon", "0.1"}, true},
-      {{"commit", "ID"}, true},
-      {{"cancel", "ID"}, true},
-      {{"budget"}},
-      {{"pending"}},
-      {{"history"}},
-      {{"show", "ID"}},
-      {{"policy", "show"}},
-      {{"policy", "apply", "policy.yaml", "--why", "again"}, true},
-      {{"policy", "diff", "policy.yaml"}},
-      {{"audit", "verify"}},
-      {{"audit", "replay"}},
-      {{"audit", "reaccount"}},
-      {{"audit", "report"}},
-      {{"audit", "export"}},
-      {{"credentials", "list"}},
-      {{"credentials", "add", "alice", "--uid", "1000", "--why", "asks"}, true},
-      {{"backup", "B"}},
-      {{"clock", "confirm"}, true},
-      {{"relocate", "clinic", "--source", "visits.csv", "--why", "moved"}, true},
-      {{"recover", "--accept-rollback", "--why", "lost"}, true}};
-  return kVerbs;
+std::vector<LedgerVerb> ledger_verbs() {
+  std::vector<LedgerVerb> verbs;
+  for (const CaseRow& row : cli_table("standing_verbs.tsv"))
+    verbs.push_back({words_of(row.at(1)), row.at(0) == "writes"});
+  return verbs;
 }
 
 Words with_id(Words words, const std::string& id) {
@@ -75,8 +45,7 @@ std::string joined(const Words& words) {
 
 TEST_CASE("needs_feature: every verb names the feature that this program lacks, and records nothing",
           "[cli][feature][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger({"reserve", "clinic", "count", "--epsilon", "0.1"}).exit == 0);
   const std::string id = decision_id(bench.path("L"));
   tamper(bench.path("L"), "INSERT INTO feature VALUES(1, 'of tomorrow', 1767603600000)");
@@ -96,8 +65,7 @@ TEST_CASE("needs_feature: every verb names the feature that this program lacks, 
 
 TEST_CASE("ledger_sealed: every verb that reads goes on, and every verb that records is refused",
           "[cli][seal]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const Words asked = {"release", "clinic", "count", "--epsilon", "0.1", "--key", "old", "--json"};
   const Result told = bench.with_ledger(asked);
   REQUIRE(told.exit == 0);

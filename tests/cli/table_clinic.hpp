@@ -13,21 +13,7 @@ inline constexpr const char* kTableVisits =
     "r,C,f,40\n"
     "s,C,x,50\n";
 
-inline constexpr const char* kTablePolicy =
-    "version: 1\n"
-    "datasets:\n"
-    "  clinic:\n"
-    "    source: {csv: visits.csv}\n"
-    "    unit: {id: patient, max_rows: 2}\n"
-    "    rows: {max: 100}\n"
-    "    neighbours: add-remove\n"
-    "    budget: {epsilon: 100000}\n"
-    "    columns:\n"
-    "      cost: {type: decimal, scale: 2, bounds: [0, 100]}\n"
-    "      ward: {type: string, values: [A, B, C]}\n"
-    "      sex: {type: string, values: [f, m]}\n"
-    "      dear: {from: cost, bins: [0, 25, 100]}\n"
-    "    release: {default: {mechanism: discrete_laplace}}\n";
+inline const std::string kTablePolicy = policy_text("tables.yaml");
 
 /// With the ledger l.epsilog beside them.
 inline void make_table_ledger(const Workbench& bench) {

@@ -7,8 +7,6 @@
 #include "workbench.hpp"
 
 using namespace epsilog::test;
-using Words = std::vector<std::string>;
-
 namespace {
 
 /// Code points; no line of these tests has a wide one.
@@ -91,8 +89,7 @@ TEST_CASE("width: help keeps to COLUMNS, else to 80, and cuts no word", "[cli][h
 }
 
 TEST_CASE("width: history puts the question below where it does not fit beside", "[cli][output][width]") {
-  Workbench bench;
-  bench.init(kClinicPolicy);
+  Workbench bench(kClinicPolicy);
   REQUIRE(bench
               .with_ledger({"release", "clinic", "count", "--epsilon", "0.1", "--where",
                             "age >= 18 and ward in ('A','B') and cost > 10 and cost < 9000"})
@@ -119,8 +116,7 @@ TEST_CASE("width: history puts the question below where it does not fit beside",
 }
 
 TEST_CASE("width: bars of a table take what is left of it, or go", "[cli][output][width]") {
-  Workbench bench;
-  bench.init(kClinicPolicy);
+  Workbench bench(kClinicPolicy);
   const auto bars = [&](const char* columns) {
     bench.environment["COLUMNS"] = columns;
     const std::string text = bench.with_ledger({"budget"}).out;
@@ -138,8 +134,7 @@ TEST_CASE("width: bars of a table take what is left of it, or go", "[cli][output
 
 TEST_CASE("numbers: values are grouped and rounded to what the noise leaves, and exact for scripts",
           "[cli][output][exact]") {
-  const Workbench bench;
-  bench.init(large_clinic());
+  const Workbench bench(large_clinic());
   bench.write(
       "visits.csv",
       "patient,age,cost,ward\np1,30,412345.67,A\np2,31,498765.43,A\np3,32,487654.32,B\np4,33,476543.21,B\n"
@@ -174,8 +169,7 @@ TEST_CASE("numbers: values are grouped and rounded to what the noise leaves, and
 
 TEST_CASE("numbers: a quotient and a clamped answer lose no digit that is worth anything, an error none",
           "[cli][output][exact]") {
-  const Workbench bench;
-  bench.init(large_clinic());
+  const Workbench bench(large_clinic());
   const auto asked = [&](const char* statistic, const char* epsilon) {
     REQUIRE(bench.with_ledger({"release", "clinic", statistic, "--epsilon", epsilon}).exit == 0);
     const std::string id = last_id(bench);
@@ -210,8 +204,7 @@ TEST_CASE("numbers: a quotient and a clamped answer lose no digit that is worth 
 }
 
 TEST_CASE("JSON: a plan that would be refused charges nothing", "[cli][json][exact]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const Result refused = bench.with_ledger({"plan", "clinic", "count", "--epsilon", "2", "--json"});
   CHECK(refused.exit == 4);
   CHECK(refused.json()["epsilon"]["charged"] == "0");
@@ -221,8 +214,7 @@ TEST_CASE("JSON: a plan that would be refused charges nothing", "[cli][json][exa
 }
 
 TEST_CASE("verbose: every verb takes it, and not with --quiet", "[cli][output][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const Words plan = {"plan", "clinic", "count", "--epsilon", "0.1", "--verbose"};
   CHECK(contains(bench.with_ledger(plan).out, "precision auto"));
   CHECK_FALSE(contains(bench.with_ledger({"plan", "clinic", "count", "--epsilon", "0.1"}).out, "precision"));
@@ -233,8 +225,7 @@ TEST_CASE("verbose: every verb takes it, and not with --quiet", "[cli][output][n
 }
 
 TEST_CASE("ids: how one begins names it, unless others begin so too", "[cli][output][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger({"reserve", "clinic", "count", "--epsilon", "0.1"}).exit == 0);
   const std::string first = last_id(bench);
   for (std::size_t length : {4U, 10U, 25U, 26U}) {
@@ -266,8 +257,7 @@ TEST_CASE("ids: how one begins names it, unless others begin so too", "[cli][out
 }
 
 TEST_CASE("names: what reverses the direction of writing is shown, not obeyed", "[cli][output][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const std::string reversed =
       "al\xe2\x80\xae"
       "ice\xe2\x81\xa6"

@@ -75,8 +75,7 @@ TEST_CASE("unreadable: writers warn of it and go on", "[cli][unreadable]") {
 
 TEST_CASE("typed: caps end with 2, and whatever is on record under the key is answered",
           "[cli][unreadable]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const Result released =
       bench.with_ledger(with(kCount, {"--where", "age > 1e-400", "--key", "k", "--json"}));
   REQUIRE(released.exit == 0);

@@ -15,8 +15,7 @@ const std::vector<std::string> kRelease = {"release", "clinic", "count", "--epsi
 TEST_CASE(
     "clock confirm: after a jump it says where budgets stood, and otherwise that there is nothing to do",
     "[cli][clock]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   const auto time_of = [&](const std::string& column) {
     return query(bench.path("L"), "SELECT strftime('%Y-%m-%dT%H:%M:%S', " + column +
                                       " / 1000, 'unixepoch') || printf('.%03dZ', " + column +
@@ -45,8 +44,7 @@ TEST_CASE(
 
 TEST_CASE("relocate: a moved source is found again, and is told of by verify, history and data check",
           "[cli][relocate]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger(kRelease).exit == 0);
   std::filesystem::create_directory(bench.path("new"));
   std::filesystem::rename(bench.path("visits.csv"), bench.path("new/visits.csv"));
@@ -97,8 +95,7 @@ TEST_CASE("relocate: a moved source is found again, and is told of by verify, hi
 }
 
 TEST_CASE("relocate: what cannot be a source's place is refused by name", "[cli][relocate][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger(kRelease).exit == 0);
   const auto refused = [&](const std::vector<std::string>& words, int exit, const std::string& why) {
     std::vector<std::string> all{"relocate"};
@@ -123,8 +120,7 @@ TEST_CASE("relocate: what cannot be a source's place is refused by name", "[cli]
 
 TEST_CASE("clock confirm: a clock that stands behind ledger time is not confirmed",
           "[cli][clock][negative]") {
-  const Workbench bench;
-  bench.init(kClinicPolicy);
+  const Workbench bench(kClinicPolicy);
   // As if the clock had jumped into the year 2999, and the policy had been applied there.
   const std::string trigger =
       query(bench.path("L"), "SELECT sql FROM sqlite_master WHERE name = 'policy_version_no_update'");

@@ -305,6 +305,16 @@ std::string decision_id(const std::string& database, int seq) {
   return id;
 }
 
+std::string policy_text(const std::string& file) {
+  const std::string text = slurp(EPSILOG_SOURCE_DIR "/tests/cli/policies/" + file);
+  if (text.empty()) give_up("no policy " + file);
+  return text;
+}
+
+std::vector<CaseRow> cli_table(const std::string& file) {
+  return case_table(EPSILOG_SOURCE_DIR "/tests/cli/" + file);
+}
+
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }

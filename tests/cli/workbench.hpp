@@ -8,7 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "support/case_table.hpp"
+
 namespace epsilog::test {
+
+using nlohmann::json;
+using Words = std::vector<std::string>;
 
 struct Result {
   int exit = -1;  ///< 128 + N when signal N ended it
@@ -40,6 +45,8 @@ struct Streams {
 class Workbench final {
  public:
   Workbench();
+  /// With the ledger L of that policy.
+  explicit Workbench(std::string_view policy) : Workbench() { init(policy); }
   ~Workbench();
   Workbench(const Workbench&) = delete;
   Workbench& operator=(const Workbench&) = delete;
@@ -79,6 +86,11 @@ std::string decision_id(const std::string& database, int seq = 0);
 /// A clinic with 12 rows of 8 patients, missing and out-of-range cells among them.
 /// Budget 1, add-remove, at most 2 rows a patient; the query `auc` is computed elsewhere.
 extern const char* const kClinicPolicy;
+
+/// Returns the text of a file of tests/cli/policies.
+[[nodiscard]] std::string policy_text(const std::string& file);
+/// Returns the rows of a table of tests/cli.
+[[nodiscard]] std::vector<CaseRow> cli_table(const std::string& file);
 
 [[nodiscard]] bool contains(std::string_view text, std::string_view part);
 /// Replaces the only occurrence of `from`; fails the test when there is none.
