@@ -91,7 +91,7 @@ class Traced final {
   /// The exit code. `inject` is an option of strace, or "".
   [[nodiscard]] int run(const std::string& verb, const std::string& inject = "") const {
     const std::string command = "cd " + bench_.path("") +
-                                " && strace -f -qq -y -o trace -e trace=" + kTraced + " " + inject + " " +
+                                " && ASAN_OPTIONS=detect_leaks=0 strace -f -qq -y -o trace -e trace=" + kTraced + " " + inject + " " +
                                 EPSILOG_COMMAND + " " + verb + " --ledger L >out 2>err";
     const int status = std::system(command.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : 255;

@@ -54,7 +54,7 @@ class Shared final {
       if (file.starts_with("N")) fs::remove(bench_.path(file));
     }
     const std::string folder = fs::path(bench_.path("L")).parent_path().string();
-    const std::string command = "cd " + folder + " && strace -f -qq -o trace -e trace=statfs -P " + folder +
+    const std::string command = "cd " + folder + " && ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o trace -e trace=statfs -P " + folder +
                                 " -e inject=statfs:poke_exit=@arg2=" + type + " " + EPSILOG_COMMAND + " " +
                                 verb + " --json >out 2>err";
     const int status = std::system(command.c_str());
