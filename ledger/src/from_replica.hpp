@@ -47,9 +47,9 @@ void require_one_history(const HeldByReplica& held, const std::string& path, Con
 
 /// Fills an empty file with what the replica holds and, behind it, the closing lines. Where what it holds
 /// ends with a seal that they do not end, no line is right behind it, and none is written. `ledger`, if there
-/// is one, is what the first lines are of: it has the tokens of which they have the hash. Requires  a
-/// transaction of `to`. Throws    as import_all(); LedgerSealed: the recovery says that lines are lost, and
-/// cannot be recorded.
+/// is one, is what the first lines are of: it has the tokens of which they have the hash.
+/// Requires  a transaction of `to`.
+/// Throws    as import_all(); LedgerSealed: the recovery says that lines are lost, and cannot be recorded.
 void rebuild(Connection& to, const ReplicaFile& file, const HeldByReplica& held, Connection* ledger,
              const ClosingLines& closing, const ClockReading& reading);
 

@@ -18,8 +18,7 @@ namespace epsilog::ledger {
 [[nodiscard]] bool is_known_feature(const std::string& name);
 
 /// Throws  NeedsFeature naming the first feature of this ledger that the program does not know;
-/// StorageFailure,
-///         LedgerCorrupt.
+///         StorageFailure, LedgerCorrupt.
 void require_known_features(Connection& connection, const std::string& database);
 
 /// Returns the feature that this line, without its line feed, announces; none if it is a line of another

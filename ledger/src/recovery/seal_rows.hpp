@@ -24,8 +24,9 @@ namespace epsilog::ledger {
 [[noreturn]] void refuse_sealed(const std::string& what, const Seal& seal, const std::string& then);
 
 /// Writes row and line of the end of a seal, at the ledger time of that reading. `meta` and `log` are as they
-/// are before, and afterwards as they will be. Requires  a transaction, read_seal(). Throws  StorageFailure,
-/// LedgerCorrupt, EntropyUnavailable.
+/// are before, and afterwards as they will be.
+/// Requires  a transaction, read_seal().
+/// Throws    StorageFailure, LedgerCorrupt, EntropyUnavailable.
 void append_unsealed(Connection& db, Meta& meta, RecordLog& log, const std::string& by,
                      const std::string& why, const ClockReading& reading);
 

@@ -211,17 +211,17 @@ class Ledger final {
   /// holds after it, and with the recovery as its last line, which the replica then gets. Where no replica
   /// can be used what came after the backup is forgotten: only if that is accepted. Repeatable after a crash,
   /// until the ledger is there. A backup that ends with a seal goes on only where that is asked
-  /// (steps.sealed), with a line that ends the seal; what it holds is all there is. Requires  `by` not "".
-  /// Throws    LedgerUnusable (something is there; the backup is none), LedgerIo (the
-  ///           backup is poisoned), LedgerCorrupt (replica and backup are not of one history, or as
-  ///           recover_from()), ReplicaUnavailable, InvalidParameter (a rollback that nobody accepts),
+  /// (steps.sealed), with a line that ends the seal; what it holds is all there is.
+  /// Requires  `by` not "".
+  /// Throws    LedgerUnusable (something is there; the backup is none), LedgerSealed (it is sealed, and
+  ///           steps.sealed does not say that it goes on), NetworkFileSystem, LedgerIo (the backup is
+  ///           poisoned), LedgerCorrupt (replica and backup are not of one history, or as recover_from()), ReplicaUnavailable, InvalidParameter (a rollback that nobody accepts),
   ///           LedgerBusy; what `hold` throws. Nothing but lock files is left then.
   static Restoration restore(const std::string& path, const std::string& backup, const RestoreSteps& steps,
                              const Options& options = {});
   /// For reading and writing; thread-safe (transactions of one process take turns).
   /// Throws  LedgerUnusable (no ledger, not one, of a development version or a newer program, a link, a
-  /// rollback journal beside
-  ///         it), LedgerCorrupt (truncated, malformed), LedgerBusy, LedgerIo (a setting does not hold),
+  ///         rollback journal beside it), NeedsFeature, LedgerCorrupt (truncated, malformed), LedgerBusy, LedgerIo (a setting does not hold),
   ///         NetworkFileSystem.
   ///         Opening a poisoned ledger succeeds; begin() refuses.
   [[nodiscard]] static Ledger open(const std::string& path, const Options& options);
@@ -258,9 +258,9 @@ class Ledger final {
 
   /// Seals the ledger: after this line nothing is recorded in it. Durable in the ledger and in its replica,
   /// where its policy names one. What waits or is reserved stays as it is, and ends where the ledger goes on.
-  /// Repeatable: of a sealed ledger it only brings the replica up to date. Requires  `by` and `why` are not
-  /// "". Throws    as begin(); ReplicaBehind: it is sealed, and the replica does not say so yet;
-  /// InvalidParameter.
+  /// Repeatable: of a sealed ledger it only brings the replica up to date.
+  /// Requires  `by` and `why` are not "".
+  /// Throws    as begin(); ReplicaBehind: it is sealed, and the replica does not say so yet; InvalidParameter.
   static Sealing seal(const std::string& path, const std::string& by, const std::string& why,
                       const Options& options = {});
 
@@ -272,7 +272,8 @@ class Ledger final {
   /// Returns what L.lock says now of how long the ledger was. Throws  LedgerBusy if it cannot be read now.
   [[nodiscard]] EndMemory end_memory() const;
   /// Returns whether a program serves the ledger's folder (FUSE), so that the files may lie on another machine,
-  /// whose users would not see the charges of this one. Throws  LedgerBusy, LedgerUnusable: it cannot be told.
+  /// whose users would not see the charges of this one.
+  /// Throws  LedgerBusy, LedgerUnusable: it cannot be told.
   [[nodiscard]] bool lies_over_fuse() const;
   /// Why nobody may write, if so; readers should warn.
   [[nodiscard]] std::optional<std::string> poisoned() const;

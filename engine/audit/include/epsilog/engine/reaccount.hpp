@@ -75,9 +75,10 @@ struct Reaccount {
 
 /// By (dataset, scope); a dataset without releases is there too. Memory grows with the number of different
 /// laws, not of releases. A decision that cannot be read is told to `options.unreadable` and takes the
-/// figures of its dataset, of all datasets where not even that can be read. Requires  question.epsilon or
-/// question.delta absent. Throws    NotFound for an unknown dataset; InvalidParameter; TooManyLaws;
-/// LedgerUnusable, LedgerCorrupt, LedgerIo.
+/// figures of its dataset, of all datasets where not even that can be read.
+/// Requires  question.epsilon or question.delta absent.
+/// Throws    NotFound for an unknown dataset; InvalidParameter; TooManyLaws; LedgerUnusable, LedgerBusy,
+///           LedgerCorrupt, LedgerIo.
 [[nodiscard]] std::vector<Reaccount> reaccount(const std::string& ledger_path,
                                                const ReaccountQuestion& question,
                                                const Progress& progress = {},
