@@ -19,6 +19,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "verifier")]
 import epsilog_verify as verifier  # noqa: E402
 from forging import rewritten  # noqa: E402
 from members_test import WHOLE, at, by_command, by_verifier, histories_of_members, places, variant_of  # noqa: E402
+from sentences import run  # noqa: E402
 
 TESTS = {}
 # What the command finds alone, because it plans and decides again: a row of members.tsv says the same of each.
@@ -106,14 +107,5 @@ def largest_numbers():
         compare(cases, "largest", implied, DECIDES_AGAIN)
 
 
-def main(given):
-    if given == ["--list"]:
-        print("\n".join(TESTS))
-    else:
-        for name in given or TESTS:
-            TESTS[name]()
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run(TESTS)

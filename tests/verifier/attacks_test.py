@@ -21,6 +21,7 @@ sys.path[:0] = [str(SOURCE / "verifier"), str(SOURCE / "tests" / "verifier")]
 import epsilog_verify as verifier  # noqa: E402
 import histories  # noqa: E402
 from forging import balances_again, find, put_off, rewritten, text_of  # noqa: E402
+from sentences import run  # noqa: E402
 
 WITHOUT = "nothing, not even `--implies`"  # of the independent verifier alone: the other has no such option
 MEANS = (WITHOUT, "nothing", "a replica", "a checkpoint elsewhere", "a witness")
@@ -482,14 +483,5 @@ TESTS.update({f"as the table says, {attack}": (lambda attack=attack: require_as_
               for attack in ATTACKS})
 
 
-def main(given):
-    if given == ["--list"]:
-        print("\n".join(TESTS))
-        return 0
-    for name in given or TESTS:
-        TESTS[name]()
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run(TESTS)

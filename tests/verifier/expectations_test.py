@@ -17,6 +17,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent)]
 
 from forging import balances_again, find, moved_to, next_id, put_off, renumber, rewritten  # noqa: E402
 from histories import DATASET, Ledger  # noqa: E402
+from sentences import run  # noqa: E402
 from verifier_test import (  # noqa: E402
     ACCEPT_ALL, NoteFile, SECRET, WITNESS, expect_fault, expect_good, forged, granted, lines_of, note, records,
     signed_line, verifier, verify, vkey)
@@ -747,14 +748,5 @@ def keys_of_the_ledger():
         expect_fault(with_key(text), "is no verifier key")
 
 
-def main(given):
-    if given == ["--list"]:
-        print("\n".join(TESTS))
-    else:
-        for name in given or TESTS:
-            TESTS[name]()
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run(TESTS)

@@ -25,6 +25,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "verifier")]
 import epsilog_verify as verifier  # noqa: E402
 import histories  # noqa: E402
 from forging import balances_again, find, renumber, rewritten  # noqa: E402
+from sentences import run  # noqa: E402
 
 TABLE = HERE / "members.tsv"
 WHOLE = "EPSILOG_LONG" in os.environ
@@ -353,16 +354,5 @@ def write(with_command):
             print("\t".join([variant, path, act, independent, "=" if same else other] + [why] * (not same)))
 
 
-def main(given):
-    if given == ["--list"]:
-        print("\n".join(TESTS))
-    elif given[:1] == ["--write"]:
-        write("--without-command" not in given)
-    else:
-        for name in given or TESTS:
-            TESTS[name]()
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run(TESTS, write=lambda more: write("--without-command" not in more))

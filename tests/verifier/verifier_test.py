@@ -23,6 +23,7 @@ sys.path[:0] = [str(SOURCE / "verifier"), str(SOURCE / "tests" / "verifier")]
 import epsilog_verify as verifier  # noqa: E402
 import histories  # noqa: E402
 from forging import balances_again, find, next_id, put_off, renumber, rewritten, text_of  # noqa: E402
+from sentences import run  # noqa: E402
 
 MADE = pathlib.Path(os.environ.get("EPSILOG_HISTORIES", "/tmp/epsilog-verifier-histories"))
 ACCEPT_ALL = [word for kind in verifier.KINDS_NOT_CHECKED for word in ("--accept-unchecked", kind)]
@@ -1575,16 +1576,5 @@ def make():
         (MADE / f"{history.__name__}.lines").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def main(given):
-    if given == ["--list"]:
-        print("\n".join(TESTS))
-    elif given == ["--make"]:
-        make()
-    else:
-        for name in given or TESTS:
-            TESTS[name]()
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run(TESTS, make=lambda more: make())
