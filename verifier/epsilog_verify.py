@@ -420,6 +420,8 @@ def check_record(record, measure_of):
 def check_question(question):
     """Refuses what is no question: other members, those of a batch beside those of one, no statistic or no loss."""
     check_members(question, QUESTION)
+    if is_unread(question):
+        return
     rows = question.get("rows", [])
     for row in rows:
         check_members({"dataset": question["dataset"], **row}, QUESTION)
@@ -431,6 +433,10 @@ def check_question(question):
             losses == ["rho"] and "delta" in one), "asks for no statistic, or for no loss", "question")
         require(all(quantity(one[name]) > 0 for name in ("delta", "suppress_below") if name in one),
                 "asks for a delta that is none", "question")
+
+def is_unread(question):
+    """Whether nothing is kept of a request but its dataset, because who asked may not ask that."""
+    return question.keys() == {"dataset"}
 
 def check_implied(implied):
     """Refuses what no policy implies: other members, or other forms of them."""
@@ -973,12 +979,16 @@ class Dataset:
         private = "exact" not in self.said.get("rows", ()) and "by" not in question
         return "private_variance" if statistic == "variance" and private else statistic
 
+    def may_ask(self, principal):
+        """Whether the policy lets somebody ask this dataset anything at all."""
+        allow = self.said["allow"]
+        declared = self.principals is None or principal in self.principals
+        return declared and (not allow.keys() & {"principals", "roles"} or self.among(principal, allow))
+
     def why_not_allowed(self, question, principal, purpose):
         """Why the policy does not let somebody ask this, or None."""
-        allow, admitted = self.said["allow"], self.said.get("purposes")
-        if self.principals is not None and principal not in self.principals:
-            return f"{principal} is no principal of the policy"
-        if ("principals" in allow or "roles" in allow) and not self.among(principal, allow):
+        admitted = self.said.get("purposes")
+        if not self.may_ask(principal):
             return f"{principal} is not among who may ask"
         if self.principals is not None and admitted is not None:
             own = self.principals[principal].get("purposes", admitted)
@@ -1640,6 +1650,10 @@ class Plan:
         self.question, self.release = record["question"], record.get("release")
         self.together, self.admitted, self.candidates = Together([]), set(), None
         self.rows, self.covering, self.delta, self.epsilon, self.proved = [], {}, None, None, True
+        self.unread = is_unread(self.question)
+        if self.unread:
+            require(self.release is None, "answers a request of which no question is kept", "release")
+            return
         dataset.check_asked(self.question)
         if "rows" in self.question:
             self.check_batch()
@@ -2311,6 +2325,11 @@ class History:
         asker, purpose = hashable(record["principal"]), record.get("purpose") and hashable(record["purpose"])
         right = outcome in ("refused", "pending") or (holding is not None) == (outcome == "reserved")
         require(right, "goes with what waits, and with every reservation", "holding")
+        may_ask = plan.dataset.may_ask(asker)
+        require(not plan.unread or not may_ask and self.turned_away(record),
+                "keeps no question, which goes with a refusal of its asker alone", "plan")
+        require(plan.unread or may_ask or outcome != "refused",
+                "keeps the question of somebody who may not ask this dataset", "plan")
         if outcome != "refused":
             plan.require_admitted(plan.dataset, asker, purpose)
             if outcome != "granted":
@@ -2319,6 +2338,12 @@ class History:
                 self.check_deadline(record, said, charges, now)
         if outcome in ("granted", "reserved"):
             self.debited(record, plan, charges, plan.dataset, (asker, purpose), now)
+
+    def turned_away(self, record):
+        """Whether a decision is the refusal of somebody who may not ask the dataset, and says nothing else."""
+        codes = [reason["code"] for reason in record.get("reasons", ()) if isinstance(reason, dict)]
+        return record["outcome"] == "refused" and codes == ["principal_not_allowed"] and not record.keys() & {
+            "key", "conflicting_key", "purpose", "holding", "movements"}
 
     def calendar_day(self, now):
         """The day that budgets renew by: it stands still from a clock set forwards until that is confirmed."""

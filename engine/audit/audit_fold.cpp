@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "access.hpp"
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
@@ -257,6 +258,14 @@ std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDe
   const AppliedPolicy& applied = *policies_.at(stored.draft.policy_version);
   Terms asked{
       &applied, &applied.policy.dataset(request.dataset), plans_.plan(applied, request, read.canonical), {}};
+  if (may_ask(applied.policy, *asked.dataset, request.principal) == request.unread) {
+    fault(stored.id, "decision_differs",
+          request.unread ? "keeps no question, and its asker may ask this dataset"
+                         : "keeps the question of somebody who may not ask this dataset");
+  }
+  if (request.unread && !stored.draft.key.empty()) {
+    fault(stored.id, "decision_differs", "is bound to a key, and its asker may not ask this dataset");
+  }
   const Plan& plan = *asked.plan;
   asked.asks = asks(applied.policy, *asked.dataset, request, plan, calendar_time(stored));
   const ledger::Outcome outcome = stored.draft.outcome;

@@ -164,6 +164,17 @@ bool may_ask(const Policy& policy, const Dataset& dataset, const std::string& wh
   return (!allow.principals && !allow.roles) || by_name || by_role;
 }
 
+Request as_admitted(const Policy& policy, const Dataset& dataset, const Request& request) {
+  if (request.unread) throw InvalidParameter("request: `unread` is what an engine says of it");
+  if (may_ask(policy, dataset, request.principal)) return request;
+  Request unread;
+  unread.dataset = request.dataset;
+  unread.principal = request.principal;
+  unread.via = request.via;
+  unread.unread = true;
+  return unread;
+}
+
 std::vector<Reason> access_reasons(const Policy& policy, const Dataset& dataset, const Request& request) {
   if (auto reason = against_principal(policy, dataset, request)) return {std::move(*reason)};
   if (auto reason = against_purpose(policy, dataset, request)) return {std::move(*reason)};

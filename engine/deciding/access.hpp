@@ -13,6 +13,11 @@ namespace epsilog::engine {
 /// Whether the policy lets that principal ask this dataset anything at all.
 [[nodiscard]] bool may_ask(const Policy& policy, const Dataset& dataset, const std::string& who);
 
+/// Returns what is planned and kept of the request: all of it, or, where who asks may not ask this dataset at
+/// all, who asks what dataset and how they are known (`unread`).
+/// Throws  InvalidParameter  if it says that it is unread: that is not for who asks to say.
+[[nodiscard]] Request as_admitted(const Policy& policy, const Dataset& dataset, const Request& request);
+
 /// Every rule that stands against the request. Whoever may not ask at all, or not for this purpose, learns
 /// nothing else.
 [[nodiscard]] std::vector<Reason> access_reasons(const Policy& policy, const Dataset& dataset,

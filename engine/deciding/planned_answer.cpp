@@ -21,8 +21,10 @@ Answer planned_answer(const Request& request, const Plan& plan, std::int64_t pol
   answer.asked.asker = request.principal;
   answer.asked.key = request.key;
   answer.asked.dataset = request.dataset;
-  answer.asked.statistic =
-      request.rows.empty() ? request.question.statistic.text() : std::string(ledger::kBatch);
+  if (!request.unread) {
+    answer.asked.statistic =
+        request.rows.empty() ? request.question.statistic.text() : std::string(ledger::kBatch);
+  }
   answer.asked.by = request.question.by;
   answer.asked.where = request.question.where ? request.question.where->text() : "";
   answer.asked.totals = request.question.totals;

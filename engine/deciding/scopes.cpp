@@ -210,6 +210,7 @@ std::vector<const Budget*> unlisted_budgets(const Policy& policy, const Dataset&
 
 std::vector<Ask> asks(const Policy& policy, const Dataset& dataset, const Request& request, const Plan& plan,
                       const std::string& calendar_time) {
+  if (request.unread) return {};
   Asking asking(dataset, plan);
   if (dataset.blocks) {
     for (std::size_t i = 0; i < plan.blocks.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "access.hpp"
 #include "askable.hpp"
 #include "batch_plan.hpp"
 #include "canonical_request.hpp"
@@ -77,6 +78,13 @@ DummyAnswer dummy_release(const Policy& policy, const Request& request, mechanis
                           const Alphas& alphas) {
   require_dummy(request);
   const Dataset& dataset = policy.dataset(request.dataset);
+  const Request admitted = as_admitted(policy, dataset, request);
+  if (admitted.unread) {
+    const Plan nothing;
+    DummyAnswer result{planned_answer(admitted, nothing, 0, {})};
+    add_judgement(result.would_be, judged({policy, dataset, admitted, nothing}, {}, std::nullopt), {});
+    return result;
+  }
   require_within_caps(request, canonical_request(request));
   require_askable(dataset, request);
   PlanCache plans;

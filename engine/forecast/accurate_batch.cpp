@@ -1,3 +1,4 @@
+#include "access.hpp"
 #include "assumed_count.hpp"
 #include "each_question.hpp"
 #include "engine_state.hpp"
@@ -122,13 +123,19 @@ AccurateBatch Engine::accurate_batch(Request batch, std::span<const Exact> wante
   if (total && *total <= 0) throw InvalidParameter("epsilon: must be positive");
   for (RequestRow& row : batch.rows) row.rho.reset();
   Counts counts(rows);
-  if (!assumed_counts.empty()) {
+  AccurateBatch result;
+  {
     ledger::Snapshot view = state_->snapshot();
     const auto active = state_->active_policy(view);
-    counts = counts_that_matter(state_->asked_dataset(active->policy, batch), batch, assumed_counts);
+    const Dataset& dataset = state_->asked_dataset(active->policy, batch);
+    if (as_admitted(active->policy, dataset, batch).unread) {
+      // Who may not ask learns nothing from what would be found; release() refuses the batch.
+      result.batch = with_epsilons(std::move(batch), std::vector<Rational>(rows, Rational(1)));
+      return result;
+    }
+    if (!assumed_counts.empty()) counts = counts_that_matter(dataset, batch, assumed_counts);
   }
   LeastEpsilons least(*this, batch, wanted, alpha, std::move(counts));
-  AccurateBatch result;
   if (total) {
     result.factor = factor_of(fitting_steps(least, total->rational()));
     result.factor.canonicalize();

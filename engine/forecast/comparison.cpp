@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "access.hpp"
 #include "askable.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -77,6 +78,10 @@ class Comparer {
         request_(request),
         view_(view),
         calendar_time_(view.calendar_time()) {
+    const Request admitted = as_admitted(applied_->policy, dataset_, request);
+    if (admitted.unread) {
+      throw NotPermitted(state.turned_away(*applied_, dataset_, admitted).recorded.reasons.front().message);
+    }
     require_one_question(dataset_, request);
   }
 

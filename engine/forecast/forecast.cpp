@@ -39,8 +39,18 @@ class Forecaster {
         dataset_(state.asked_dataset(applied_->policy, request)),
         request_(request),
         view_(view),
-        calendar_time_(view.calendar_time()) {
-    require_one_question(dataset_, request);
+        calendar_time_(view.calendar_time()),
+        admitted_(as_admitted(applied_->policy, dataset_, request)) {
+    if (!admitted_.unread) require_one_question(dataset_, request);
+  }
+
+  /// What is forecast for who may not ask: that, and of no epsilon.
+  [[nodiscard]] std::optional<Forecast> turned_away() const {
+    if (!admitted_.unread) return std::nullopt;
+    Forecast result;
+    result.each = state_.turned_away(*applied_, dataset_, admitted_);
+    result.never = true;
+    return result;
   }
 
   /// The accuracy of an answer of so many rows is told, and is what is wanted.
@@ -80,6 +90,7 @@ class Forecaster {
   std::optional<std::int64_t> assumed_;
   ledger::Snapshot& view_;
   std::string calendar_time_;
+  Request admitted_;
   std::optional<std::vector<ledger::AccountState>> present_;  ///< the same at every epsilon
   std::string unplannable_;
 };
@@ -261,6 +272,7 @@ Forecast Engine::forecast(const Request& request, const Alphas& alphas,
                           std::optional<std::int64_t> assumed_count) const {
   ledger::Snapshot view = state_->snapshot();
   Forecaster forecaster(*state_, view, request);
+  if (auto refused = forecaster.turned_away()) return *std::move(refused);
   forecaster.assume(assumed_count);
   return forecaster.as_asked(alphas);
 }
@@ -271,6 +283,7 @@ std::optional<Forecast> Engine::forecast_of_count(const Request& request, std::i
   if (count < 1) throw InvalidParameter("count: must be at least 1");
   ledger::Snapshot view = state_->snapshot();
   Forecaster forecaster(*state_, view, request);
+  if (auto refused = forecaster.turned_away()) return refused;
   forecaster.assume(assumed_count);
   const auto epsilon = forecaster.largest_for(count);
   if (!epsilon) return std::nullopt;
@@ -286,6 +299,7 @@ std::optional<Forecast> Engine::forecast_of_accuracy(const Request& request, con
   }
   ledger::Snapshot view = state_->snapshot();
   Forecaster forecaster(*state_, view, request);
+  if (auto refused = forecaster.turned_away()) return refused;
   forecaster.assume(assumed_count);
   const auto epsilon = forecaster.least_for(wanted);
   if (!epsilon) return std::nullopt;

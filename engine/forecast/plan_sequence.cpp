@@ -1,6 +1,7 @@
 #include <map>
 #include <utility>
 
+#include "access.hpp"
 #include "askable.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
@@ -83,9 +84,11 @@ Answer PlanSequence::next(const Request& request, const Alphas& alphas) {
   if (!bound_here) binding = key_binding(state.view, request, digest);
   if (bound_here && !replayed_here) binding.conflict = KeyConflict{request.key, "of an earlier row"};
   if (binding.replay) return state.engine.replayed(*binding.replay, state.view, alphas);
-  require_within_caps(request, canonical);
   const Policy& policy = state.applied->policy;
   const Dataset& dataset = state.engine.asked_dataset(policy, request);
+  const Request admitted = as_admitted(policy, dataset, request);
+  if (admitted.unread) return state.engine.turned_away(*state.applied, dataset, admitted);
+  require_within_caps(request, canonical);
   require_askable(dataset, request);
   const auto plan = state.engine.plans.plan(*state.applied, request, canonical);
   require_answerable(dataset, request, *plan);

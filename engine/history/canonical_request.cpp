@@ -49,6 +49,7 @@ void add_question(const Asked& asked, nlohmann::json& json) {
 
 nlohmann::json members(const Request& request) {
   nlohmann::json json = {{"dataset", request.dataset}};
+  if (request.unread) return json;
   if (request.rows.empty()) add_question(request, json);
   for (const RequestRow& row : request.rows) add_question(row, json["rows"].emplace_back());
   if (!request.rows.empty() && request.delta) json["delta"] = accounting::text(*request.delta);
@@ -140,7 +141,9 @@ StoredRequest parse_stored_request(std::string_view text) {
     const nlohmann::json json = nlohmann::json::parse(text);
     StoredRequest stored;
     stored.request.dataset = json.at("dataset").get<std::string>();
-    if (json.contains("rows")) {
+    if (json.size() == 1) {
+      stored.request.unread = true;
+    } else if (json.contains("rows")) {
       read_rows(json, stored.request);
     } else {
       read_question(json, stored.request);

@@ -156,6 +156,7 @@ bool RequestFamily::approved_by(const std::string& who) const {
 
 Request RequestFamily::request() const {
   Request request = parse_stored_request(root.draft.request).request;
+  if (request.unread) throw LedgerCorrupt("decision " + root.id + " waits, and asks nothing");
   request.principal = root.draft.principal;
   request.key = root.draft.key;
   return request;

@@ -6,7 +6,8 @@
 
 namespace epsilog::engine {
 
-/// make_plan() of a question; of a batch that of every row, by itself, and what they are together.
+/// make_plan() of a question; nothing of a request that is unread; of a batch that of every row, by itself,
+/// and what they are together.
 ///
 /// What is asked is fixed before anything is drawn, so that the losses of the rows compose as those of the
 /// components of one release do: they add in every measure, for those rows that lose anything of a block's

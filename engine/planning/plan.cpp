@@ -335,7 +335,7 @@ Rational accuracy_up(const Plan& plan, std::size_t component, const Rational& al
 
 std::vector<std::vector<Accuracy>> accuracies(const Plan& plan, std::span<const Rational> alphas) {
   std::vector<std::vector<Accuracy>> result;
-  if (!plan.rows.empty()) return result;
+  if (plan.mechanisms.empty() || !plan.rows.empty()) return result;
   if (const mechanisms::QuantileMechanism* selected = plan.mechanisms.front().quantiles()) {
     for (std::size_t i = 0; i < selected->parameters().nodes.size(); ++i) {
       auto& of_quantile = result.emplace_back();

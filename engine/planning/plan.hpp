@@ -74,7 +74,8 @@ struct Plan {
 /// Requires  no quantiles and no batch.
 [[nodiscard]] Rational accuracy_up(const Plan& plan, std::size_t component, const Rational& alpha);
 /// [component][alpha]; of quantiles [quantile][alpha], in ranks, but nothing of an alpha below
-/// mechanisms::least_rank_alpha(). None of a batch, whose rows have theirs.
+/// mechanisms::least_rank_alpha(). None of a batch, whose rows have theirs,
+/// and of a plan of nothing.
 [[nodiscard]] std::vector<std::vector<Accuracy>> accuracies(const Plan& plan,
                                                             std::span<const Rational> alphas);
 

@@ -56,6 +56,8 @@ Answer Engine::plan(const Request& request, const Alphas& alphas,
   ledger::Snapshot view = state_->snapshot();
   const auto applied = state_->active_policy(view);
   const Dataset& dataset = state_->asked_dataset(applied->policy, request);
+  const Request admitted = as_admitted(applied->policy, dataset, request);
+  if (admitted.unread) return state_->turned_away(*applied, dataset, admitted);
   const std::string canonical = canonical_request(request);
   require_within_caps(request, canonical);
   require_askable(dataset, request);

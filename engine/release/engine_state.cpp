@@ -147,6 +147,14 @@ const Dataset& EngineState::asked_dataset(const Policy& active, const Request& r
   return *dataset;
 }
 
+Answer EngineState::turned_away(const AppliedPolicy& applied, const Dataset& dataset,
+                                const Request& unread) const {
+  const Plan nothing;
+  Answer answer = described(unread, nothing, applied.version.version, {});
+  add_judgement(answer, judged({applied.policy, dataset, unread, nothing}, {}, std::nullopt), {});
+  return answer;
+}
+
 void EngineState::remember_policies(ledger::Snapshot& view) {
   view.each_policy_version([this](const ledger::PolicyVersion& version) { (void)remembered(version); });
 }

@@ -69,6 +69,10 @@ struct EngineState {
   /// Throws  NotFound; ConcealedDataset (concealed_dataset.hpp) in its place where EngineOptions say so.
   [[nodiscard]] const Dataset& asked_dataset(const Policy& active, const Request& request) const;
 
+  /// What is said of a request that as_admitted() left unread: that who asks may not ask this dataset.
+  [[nodiscard]] Answer turned_away(const AppliedPolicy& applied, const Dataset& dataset,
+                                   const Request& unread) const;
+
   /// Parses every version now, so that a walk over the history needs no second query.
   void remember_policies(ledger::Snapshot& view);
 

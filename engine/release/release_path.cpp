@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "access.hpp"
 #include "askable.hpp"
 #include "batch_plan.hpp"
 #include "budget_notes.hpp"
@@ -34,6 +35,7 @@ void check_loss(const Request& request) {
 }
 
 void check_request(const Request& request) {
+  if (request.unread) throw InvalidParameter("request: `unread` is what an engine says of it");
   if (request.principal.empty()) throw InvalidParameter("principal: must not be empty");
   check_name(request.principal, "principal");
   check_via(request.via);
@@ -216,6 +218,20 @@ std::size_t movements_up(const Prepared& request) {
   return kMeasures * (blocks + 1 + request.dataset->limits.size());
 }
 
+namespace {
+
+/// Nothing is planned, looked up or bound to a key.
+Prepared turned_away(EngineState& state, Prepared prepared) {
+  prepared.request = as_admitted(prepared.applied->policy, *prepared.dataset, prepared.request);
+  prepared.canonical = canonical_request(prepared.request);
+  prepared.digest = ledger::sha256_hex(prepared.canonical);
+  prepared.plan = state.plans.plan(*prepared.applied, prepared.request, prepared.canonical);
+  prepared.looks = ledger::Outcome::refused;
+  return prepared;
+}
+
+}  // namespace
+
 Prepared prepared(EngineState& state, ledger::Snapshot& view, std::shared_ptr<const AppliedPolicy> active,
                   const Request& request) {
   check_request(request);
@@ -231,6 +247,11 @@ Prepared prepared(EngineState& state, ledger::Snapshot& view, std::shared_ptr<co
     return result;
   }
   result.dataset = &state.asked_dataset(result.applied->policy, request);
+  // Who may not ask learns nothing of columns, declared values and plans from what is wrong with the
+  // question.
+  if (!may_ask(result.applied->policy, *result.dataset, request.principal)) {
+    return turned_away(state, std::move(result));
+  }
   require_within_caps(request, result.canonical);
   require_askable(*result.dataset, request);
   result.plan = state.plans.plan(*result.applied, request, result.canonical);
@@ -255,6 +276,7 @@ std::optional<Prepared> prepared_ahead(EngineState& state, const Request& reques
     if (!result.plan) return std::nullopt;
     require_within_caps(request, result.canonical);
     result.dataset = &state.asked_dataset(result.applied->policy, request);
+    if (!may_ask(result.applied->policy, *result.dataset, request.principal)) return std::nullopt;
     require_askable(*result.dataset, request);
     require_answerable(*result.dataset, request, *result.plan);
     check_supplied(request, *result.plan);

@@ -1,4 +1,5 @@
 // Budgets of many scopes through the command: what is printed of them, and who is told what.
+#include <algorithm>
 #include <sstream>
 
 #include "support/catch.hpp"
@@ -95,6 +96,49 @@ TEST_CASE("scopes: whoever may not ask is told so and nothing else", "[cli][scop
   CHECK(purpose.exit == 4);
   REQUIRE(purpose.json().at("reasons").size() == 1);
   CHECK(purpose.json().at("reasons")[0].at("code").get<std::string>() == "purpose_not_allowed");
+}
+
+TEST_CASE("scopes: whoever may not ask is told the same of every question, by every verb that asks one",
+          "[cli][scopes][negative]") {
+  const Workbench bench(kPolicy);
+  const std::vector<std::vector<std::string>> verbs{
+      {"release", "clinic", "?", "--epsilon", "1"},
+      {"release", "clinic", "?", "--epsilon", "1", "--dummy", "--policy", "policy.yaml"},
+      {"release", "clinic", "--batch", "rows.csv", "--purpose", "planning"},
+      {"release", "clinic", "--batch", "accurate.csv", "--alpha", "0.05"},
+      {"reserve", "clinic", "?", "--epsilon", "1"},
+      {"plan", "clinic", "?", "--epsilon", "1"},
+      {"plan", "clinic", "?", "--epsilon", "1", "--compare"},
+      {"plan", "clinic", "?", "--epsilon", "1", "--count", "3"},
+      {"plan", "clinic", "--batch", "rows.csv", "--together"},
+      {"forecast", "clinic", "?", "--epsilon", "1"},
+      {"forecast", "clinic", "?", "--count", "3"},
+      {"forecast", "clinic", "?", "--accuracy", "5", "--assume-count", "100"},
+  };
+  const auto asked = [&](const std::vector<std::string>& verb, const std::string& question) {
+    bench.write("rows.csv", "statistic,epsilon\ncount,1\n" + question + ",1\n");
+    bench.write("accurate.csv", "statistic,accuracy\ncount,5\n" + question + ",5\n");
+    std::vector<std::string> words = verb;
+    std::replace(words.begin(), words.end(), std::string("?"), question);
+    words.insert(words.end(), {"--as", "mallory"});
+    const bool dummy = std::count(words.begin(), words.end(), "--dummy") > 0;
+    const Result result = dummy ? bench.run(words) : bench.with_ledger(words);
+    std::istringstream lines(result.out + result.err);
+    std::string told = std::to_string(result.exit) + "\n";
+    for (std::string line; std::getline(lines, line);) {
+      if (!contains(line, "decision ")) told += line + "\n";  // its id and time
+    }
+    return told;
+  };
+  for (const auto& verb : verbs) {
+    const std::string known = asked(verb, "sum:cost");
+    CAPTURE(verb.front(), verb.back(), known);
+    CHECK(known.starts_with(contains(known, "refused") || contains(known, "never fits") ? "4" : "3"));
+    CHECK(contains(known, "'mallory' is not among"));
+    for (const char* const hint : {"cost", "bounds", "zcdp", "snapping"}) CHECK_FALSE(contains(known, hint));
+    CHECK(asked(verb, "sum:nothing") == known);
+    CHECK(asked(verb, "count") == known);
+  }
 }
 
 TEST_CASE("scopes: while the calendar is held a refusal does not say when a period ends",

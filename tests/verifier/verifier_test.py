@@ -804,12 +804,33 @@ def forged_requests():
         changed[place]["yaml"] += "# less"
         return place
 
+    def of_unread(decision=None, question=None):
+        """Of somebody who may not ask the dataset: what the line of the decision, or the kept question, says more."""
+        def change(changed):
+            place = next(i for i, r in enumerate(changed) if r.get("question", {}).keys() == {"dataset"})
+            changed[place]["question"].update(question or {})
+            changed[place + 1].update(decision or {})
+            return place + 1
+        return change
+
+    def unread_and_answered(changed):
+        place = next(i for i, r in enumerate(changed) if r.get("question", {}).keys() == {"dataset"})
+        changed[place]["release"] = next(r["release"] for r in changed if "release" in r)
+        return place
+
+    forged("blocks", "keeps the question of somebody", of_unread(question={"statistic": "count", "epsilon": "1"}))
+    refusal = next(r for r in records("blocks") if r["kind"] == "decision" and r["principal"] == "eve")
+    other_reason = [{**refusal["reasons"][0], "code": "purpose_not_allowed"}]
+    for more in ({"principal": "ann"}, {"key": "k9"}, {"purpose": "report"}, {"holding": "plain"},
+                 {"reasons": other_reason}, {"reasons": refusal["reasons"] + other_reason}):
+        forged("blocks", "keeps no question", of_unread(decision=more))
+    forged("blocks", "answers a request of which no question is kept", unread_and_answered)
     forged("snapping", "key is bound already", bound_twice)
     forged("blocks", "rule 2 under forbid applies", forbidden)
     forged("derived", "rule 1 under forbid applies", of_the_source({"forbid": [{"by": ["age"]}]}))
     forged("derived", "rule 1 under forbid applies", of_the_source({"forbid": [{"by": ["band"]}]}))
     forged("derived", "by does not allow band", of_the_source({"allow": {"by": ["ward", "wing"]}}))
-    forged("blocks", "eve is no principal", by_nobody)
+    forged("blocks", "eve is not among who may ask", by_nobody)
     forged("versions", "not the active version", another_version)
     forged("versions", "rules has a value that is none of its form", unknown_rules)
     forged("versions", "not the SHA-256", policy_text)

@@ -261,8 +261,11 @@ void add_waiting(ObjectOf& object, const engine::Answer& answer, AnswerKind kind
 Json epsilon_json(const engine::Answer& answer, AnswerKind kind) {
   const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(answer, kind);
   const auto unless_free = [&](Json value) { return nothing_charged ? Json(nullptr) : std::move(value); };
+  const auto unless_unread = [&](Json value) {
+    return engine::is_unread(answer) ? Json(nullptr) : std::move(value);
+  };
   return ObjectOf(5)
-      .with("requested", number_json(answer.planned.record.requested))
+      .with("requested", unless_unread(number_json(answer.planned.record.requested)))
       .with("charged", nothing_charged ? "0" : answer.planned.record.charged.text())
       .with("adjusted", unless_free(number_json(answer.planned.record.adjusted)))
       .with("published", unless_free(number_json(answer.planned.record.published)))
@@ -483,7 +486,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
             answer.recorded.seq == 0 ? Json(nullptr) : Json(static_cast<std::int64_t>(answer.recorded.rules)))
       .with("program", program_json(answer.recorded.program))
       .with("dataset", answer.asked.dataset)
-      .with("statistic", answer.asked.statistic)
+      .with("statistic", or_null(answer.asked.statistic))
       .with("by", columns_json(answer.asked.by))
       .with("where", or_null(answer.asked.where))
       .with("purpose", or_null(answer.asked.purpose));

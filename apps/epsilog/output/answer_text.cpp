@@ -18,6 +18,7 @@ namespace {
 using accounting::Rational;
 
 std::string subject(const engine::Answer& answer) {
+  if (engine::is_unread(answer)) return printable("a question about " + answer.asked.dataset);
   const std::string rows = answer.rows.empty() ? "" : fmt::format(" of {} rows", answer.rows.size());
   std::string text = answer.asked.statistic + rows + " of " + answer.asked.dataset;
   if (!answer.asked.by.empty()) text += " by " + engine::by_text(answer.asked.by);
@@ -270,6 +271,7 @@ std::string question_text(const engine::Answer& answer) {
 }
 
 std::string cost_and_accuracy_text(const engine::Answer& answer, const Style& style) {
+  if (engine::is_unread(answer)) return "";
   return field("cost", cost_text(answer, style)) + accuracy_text(answer, style);
 }
 
@@ -285,7 +287,7 @@ std::string plan_text(const engine::Answer& answer, const Style& style) {
             mechanism_text(answer, Detail::with_reasons, style);
   }
   for (const std::string& advice : answer.planned.advice) text += field("advice", advice);
-  text += "\n" + touched_text(answer, style);
+  if (!engine::is_unread(answer)) text += "\n" + touched_text(answer, style);
   if (!answer.recorded.granted) text += "\n" + refusal_text(answer, style);
   return text;
 }

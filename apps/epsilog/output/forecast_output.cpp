@@ -116,9 +116,11 @@ Json accuracies_json(const engine::Answer& answer) {
   return answer.planned.accuracy.size() == 1 ? accuracy_json(answer.planned.accuracy.front()) : Json::array();
 }
 
-/// What a forecast adds to a question: nothing found is all null and no releases.
+/// What a forecast adds to a question: nothing found, or nothing sought for who may not ask, is all null and
+/// no releases.
 void add_forecast(Json& object, const std::optional<engine::Forecast>& forecast) {
-  object["epsilon"] = forecast ? Json(forecast->each.planned.record.charged.text()) : Json(nullptr);
+  const bool found = forecast && !engine::is_unread(forecast->each);
+  object["epsilon"] = found ? Json(forecast->each.planned.record.charged.text()) : Json(nullptr);
   object["releases"] = forecast ? forecast->releases : 0;
   object["never"] = forecast && forecast->never;
   object["binding"] = forecast ? binding_json(*forecast) : Json::array();

@@ -35,8 +35,8 @@ std::optional<engine::Forecast> found(const engine::Engine& engine, const engine
 
 /// The one figure that was sought; nothing where there is none.
 std::string bare_figure(const ForecastGoal& goal, const std::optional<engine::Forecast>& forecast) {
-  if (!forecast) return "";
   const bool epsilon_sought = goal.count || goal.accuracy;
+  if (!forecast || (epsilon_sought && engine::is_unread(forecast->each))) return "";
   return (epsilon_sought ? accounting::text(forecast->epsilon) : std::to_string(forecast->releases)) + "\n";
 }
 

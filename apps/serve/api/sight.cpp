@@ -54,7 +54,7 @@ engine::LineSight line_sight(const Caller& caller, const engine::Answer& answer,
 }
 
 bool may_commit(const Caller& caller, const engine::Answer& answer) {
-  if (declared(caller, answer.asked.dataset) == nullptr) return false;
+  if (declared(caller, answer.asked.dataset) == nullptr || engine::is_unread(answer)) return false;
   engine::Request request;
   request.dataset = answer.asked.dataset;
   if (answer.rows.empty())

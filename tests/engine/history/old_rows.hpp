@@ -5,7 +5,6 @@
 
 #include "canonical_request.hpp"
 #include "clinic.hpp"
-#include "decide.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "plan.hpp"
@@ -22,7 +21,7 @@ class OldProgram {
       : ledger_(ledger::Ledger::open(path, {.clock = clock})),
         policy_(engine::checked_policy(ledger_.snapshot().active_policy().yaml, "policy")) {}
 
-  /// Records it as that outcome and returns its id; granted draws of `exact`.
+  /// Records it as granted, drawn of `exact`, or reserved, and returns its id.
   std::string record(const engine::Request& request, ledger::Outcome outcome,
                      const engine::ExactAnswer& exact = {}) {
     const engine::Dataset& dataset = policy_.dataset(request.dataset);
@@ -41,11 +40,6 @@ class OldProgram {
     draft.touched = engine::touched(owed);
     draft.reasons = "[]";
     switch (outcome) {
-      case ledger::Outcome::refused:
-        draft.reasons = engine::reasons_json(
-            engine::decide(policy_, dataset, request, plan, owed, std::nullopt).reasons());
-        transaction.refuse(draft);
-        break;
       case ledger::Outcome::reserved:
         draft.deadline = engine::instant_after(transaction.now(), dataset.reservation_seconds);
         transaction.reserve(draft, engine::charges(owed));

@@ -111,7 +111,8 @@ class BudgetModel final {
         accounts_[debit.account].spent += debit.amount;
       }
     }
-    if (!request.key.empty()) keys_.try_emplace(name, decision.number);  // the first stays
+    const bool unread = decision.broken_rules == std::vector<std::string>{"principal_not_allowed"};
+    if (!request.key.empty() && !unread) keys_.try_emplace(name, decision.number);  // the first stays
     decisions_[decision.number] = decision;
     return {.replayed = false, .decision = decision};
   }

@@ -176,7 +176,7 @@ struct Words {
   std::set<std::string> others;
 };
 
-Words words_of(const Meeting& meeting, Place place) {
+Words words_at(const Meeting& meeting, Place place) {
   FaultVfs vfs;
   const Clinic clinic("epsilon: 100");
   Words words;
@@ -220,7 +220,7 @@ TEST_CASE("states: every member in every place of a group ends as docs/states sa
     std::set<std::string> others;
     for (const Place place : {Place::alone, Place::first, Place::middle, Place::last}) {
       CAPTURE(static_cast<int>(place));
-      const Words words = words_of(meeting, place);
+      const Words words = words_at(meeting, place);
       row.push_back(words.it);
       others.insert(words.others.begin(), words.others.end());
     }

@@ -219,7 +219,7 @@ class JointsWalk final {
       if (!answer.recorded.granted && asked.request.epsilon >= 68) count("too large and refused");
       if (earlier != keys_.end()) {
         require(answer.recorded.state == RequestState::refused, "a key with two answers");
-      } else if (!key.empty()) {
+      } else if (!key.empty() && !engine::is_unread(answer)) {
         keys_[bound] = {asked, root_, answer.released.values};
       }
       if (model_.waiting_of.contains(root_)) recent_.push_back(root_);

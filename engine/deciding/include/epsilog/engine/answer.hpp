@@ -35,7 +35,7 @@ struct Answer {
     std::string via = {};    ///< how the principal was known (asker.hpp); "" for plan
     std::string key;
     std::string dataset;
-    std::string statistic;                        ///< "mean:cost"
+    std::string statistic;                        ///< "mean:cost"; "" where who asked may not ask
     std::vector<std::string> by;                  ///< columns; empty without
     std::string where;                            ///< canonical; "" without
     std::optional<Rational> totals = {};          ///< what its totals have of the loss
@@ -122,6 +122,10 @@ struct Answer {
   std::vector<Answer> rows = {};
 };
 
+/// Whether the question was not looked at, because who asked may not ask the dataset: nothing of it is said.
+[[nodiscard]] inline bool is_unread(const Answer& answer) {
+  return answer.asked.statistic.empty();
+}
 /// Whether what was released is there: of a batch that of its rows.
 [[nodiscard]] bool has_values(const Answer& answer);
 /// What the rows of a batch would be charged without a delta of the whole: the sums of what each is.

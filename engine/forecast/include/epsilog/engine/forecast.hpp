@@ -27,9 +27,9 @@ struct AccountForecast {
 };
 
 struct Forecast {
-  Rational
-      epsilon;  ///< of each release, on the grid where it was sought; where rho is asked, what it implies
-  Answer each;  ///< what plan says of one such release now
+  Rational epsilon;  ///< of each release, on the grid where it was sought; where rho is asked, what it
+                     ///< implies; 0 where who asks may not ask the dataset
+  Answer each;       ///< what plan says of one such release now
   /// So many more of exactly this request are granted, one after the other, and one more is refused.
   std::int64_t releases = 0;
   /// In the order in which refusals list them; empty where the asker is told nothing of balances.
@@ -39,7 +39,8 @@ struct Forecast {
   bool never = false;
 };
 
-/// A batch whose rows are as accurate as wanted, or as their epsilons together allow.
+/// A batch whose rows are as accurate as wanted, or as their epsilons together allow. For who may not ask the
+/// dataset nothing is sought: each row has epsilon 1, and release() refuses the batch.
 struct AccurateBatch {
   Request batch;        ///< each row with its least epsilon
   Rational factor = 1;  ///< by which all wanted accuracies were multiplied: a multiple of 1/1000

@@ -57,6 +57,9 @@ struct Request {
   /// `delta` that all rows are charged as one where epsilon and delta are counted: (epsilon, delta), with the
   /// least epsilon that is certified. The rows' own deltas add to no more than that.
   std::vector<RequestRow> rows = {};
+  /// Of whom the policy does not let ask this dataset: nothing else is known of the request than who asked
+  /// what dataset, and how they are known. What an engine reads back or answers, and never what it is given.
+  bool unread = false;
 };
 
 /// A row of a batch as a request of its own, by the same asker for the same purpose, without key.
