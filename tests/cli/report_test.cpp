@@ -153,6 +153,24 @@ TEST_CASE("audit report: the page lists each release, refusal and approval as hi
   }
 }
 
+TEST_CASE("audit report: the page has one table for each row of a batch, below its question",
+          "[cli][audit][report]") {
+  const Reported reported;
+  reported.bench.write("rows.csv", "statistic,by,epsilon\ncount,ward,0.01\nunits,ward,0.01\n");
+  reported.ask({"release", "clinic", "--batch", reported.bench.path("rows.csv"), "--as", "alice"}, 0);
+  const json page = reported.page();
+  const std::string name = ", " + decision_id(reported.bench.path("L")) + ", row ";
+  std::vector<std::string> headings;
+  for (const json& table : page["tables"]) {
+    const std::string heading = table["heading"];
+    if (!contains(heading, name)) continue;
+    headings.push_back(heading.substr(heading.find(name) + name.size()));
+    REQUIRE(table["rows"].size() == 3);
+    CHECK(table["rows"][0][0] == "A");
+  }
+  CHECK(headings == std::vector<std::string>{"1: count of clinic by ward", "2: units of clinic by ward"});
+}
+
 TEST_CASE(
     "audit report: the page says what verification, checkpoints and accountants say, and who changed limits",
     "[cli][audit][report]") {
