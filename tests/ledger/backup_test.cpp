@@ -170,10 +170,7 @@ TEST_CASE("backup: only what is durable is in it, in every state of the ledger",
   SECTION("the replica holds more: refused, for the ledger lacks what was acknowledged") {
     const std::string old = fixture.elsewhere.path() + "-old";
     copy_ledger(fixture.path, old);
-    {
-      auto ledger = fixture.open();
-      release(ledger, kSmall, Rational(2), "2");
-    }
+    release(fixture.open(), kSmall, Rational(2), "2");
     copy_ledger(old, fixture.path);
     CHECK_THROWS_AS(fixture.backup(), ledger::LedgerRolledBack);
     CHECK(fixture.files_elsewhere().empty());

@@ -68,9 +68,7 @@ struct Machine {
   }
   void confirm(const std::string& by = "curator") {
     auto ledger = open();
-    auto transaction = ledger.begin();
-    transaction.confirm_clock(by);
-    static_cast<void>(ledger.commit(std::move(transaction)));
+    commit_one(ledger, [&](auto& t) { t.confirm_clock(by); });
   }
 
   TemporaryDirectory directory;

@@ -50,10 +50,7 @@ Losses replay(const Recording& recording, int images_each, std::uint64_t seed, C
 Recording record_releases() {
   FaultVfs vfs;
   const LedgerFixture fixture;
-  {
-    auto primed = fixture.open();
-    release(primed, kHundredth, Rational(0));
-  }
+  release(fixture.open(), kHundredth, Rational(0));
   Recording recording{.directory = fixture.directory.path(), .before = files_of(fixture), .events = {}};
   vfs.start_recording();
   int number = 0;
@@ -73,10 +70,7 @@ Recording record_releases() {
 Recording record_updates(const std::string& settings) {
   FaultVfs vfs;
   const LedgerFixture fixture;
-  {
-    auto primed = fixture.open();
-    release(primed, kHundredth, Rational(0));
-  }
+  release(fixture.open(), kHundredth, Rational(0));
   sqlite3* db = nullptr;
   const std::string uri = "file:" + fixture.path + "?psow=0";
   REQUIRE(sqlite3_open_v2(uri.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, nullptr) == SQLITE_OK);

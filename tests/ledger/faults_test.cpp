@@ -104,9 +104,7 @@ int fail_every_operation_of(ledger::Outcome outcome, int code) {
     vfs.fail_at(nth, code, false);
     Attempt attempt;
     try {
-      auto transaction = ledger.begin();
-      record_outcome(transaction, draft, kTenth);
-      static_cast<void>(ledger.commit(std::move(transaction)));
+      commit_one(ledger, [&](auto& t) { record_outcome(t, draft, kTenth); });
       attempt.acknowledged = true;
     } catch (const LedgerBusy&) {
       attempt.busy = true;
@@ -259,10 +257,7 @@ TEST_CASE("faults: an I/O error or lack of memory at any operation of opening is
         CAPTURE(code, read_only, nth);
         FaultVfs vfs;
         const LedgerFixture fixture;
-        {
-          auto ledger = fixture.open();
-          release(ledger, kTenth, Rational(1), "k");
-        }
+        release(fixture.open(), kTenth, Rational(1), "k");
         vfs.fail_at(nth, code, false);
         try {
           if (read_only) {

@@ -204,9 +204,7 @@ TEST_CASE("features: what an interrupted COMMIT of a newer program left is not s
     const ledger::FeatureOfTest known(kFeature);
     auto options = options_of(fixture);
     auto ledger = ledger::Ledger::open(fixture.path, options);
-    auto transaction = ledger.begin();
-    transaction.announce_feature(kFeature);
-    static_cast<void>(ledger.commit(std::move(transaction)));
+    commit_one(ledger, [&](auto& t) { t.announce_feature(kFeature); });
     const auto lock = ledger::open_lock_file(ledger::locate(fixture.path), fixture.path + ".lock");
     std::_Exit(ledger::write_commit_mark(
         lock.get(),
@@ -223,10 +221,7 @@ TEST_CASE("features: what an interrupted COMMIT of a newer program left is not s
 TEST_CASE("features: a replica that a newer program wrote is named, whatever ledger it is held against",
           "[ledger][feature][replica]") {
   const ReplicatedLedger fixture;
-  {
-    auto ledger = fixture.open();
-    release(ledger, kHundredth, Rational(1), "before");
-  }
+  release(fixture.open(), kHundredth, Rational(1), "before");
   const std::string older = fixture.path + "-older";
   copy_ledger(fixture.path, older);
   write_as_newer(fixture);

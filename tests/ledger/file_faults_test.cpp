@@ -29,9 +29,9 @@
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;
+namespace fs = std::filesystem;
 using ledger::FileCall;
 using ledger::FileVerdict;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -118,10 +118,7 @@ const std::vector<Verb>& verbs() {
       {"recover from the replica", false,
        [](Place& place) {
          copy_ledger(place.fixture.path, place.copy);
-         {
-           auto ledger = place.fixture.open();
-           release(ledger, kHundredth, Rational(2), "lost");
-         }
+         release(place.fixture.open(), kHundredth, Rational(2), "lost");
          remove_ledger(place.fixture.path);
          copy_ledger(place.copy, place.fixture.path);
        },

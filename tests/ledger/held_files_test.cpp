@@ -97,18 +97,6 @@ bool survives(Removal removal) {
   return is_there(fixture, "told");
 }
 
-std::size_t descriptors_of(const std::string& path) {
-  struct stat file {};
-  if (::stat(path.c_str(), &file) != 0) return 0;
-  std::size_t count = 0;
-  for (int descriptor = 0; descriptor < 1'024; ++descriptor) {
-    struct stat status {};
-    if (::fstat(descriptor, &status) == 0 && status.st_dev == file.st_dev && status.st_ino == file.st_ino)
-      ++count;
-  }
-  return count;
-}
-
 }  // namespace
 
 TEST_CASE("held files: no release that was told is lost to a program that closes the ledger",
@@ -152,8 +140,7 @@ TEST_CASE("held files: a value that was recorded in files without a name is with
   forget_end(fixture.path);  // the removed log had what it remembers
   auto again = fixture.open();
   CHECK(release(again, kLittle, Rational(7), "under way").values == std::vector<Rational>{7});
-  auto view = again.snapshot();
-  CHECK(balances_fold(view));
+  CHECK(balances_fold(again.snapshot()));
 }
 
 TEST_CASE("held files: an open ledger whose file was moved away is over, for readers too", "[ledger][held]") {
@@ -349,8 +336,7 @@ TEST_CASE("held files: an index that is cut off ends the process at most and los
   CHECK(count >= 2);
   auto ledger = fixture.open();
   release(ledger, kLittle, Rational(1), "next");
-  auto view = ledger.snapshot();
-  CHECK(balances_fold(view));
+  CHECK(balances_fold(ledger.snapshot()));
 }
 
 TEST_CASE("held files: a closed index, a long reader and a log that begins anew lose nothing that was told",
@@ -390,8 +376,7 @@ TEST_CASE("held files: a closed index, a long reader and a log that begins anew 
   CHECK(is_there(fixture, "first"));
   CHECK(is_there(fixture, "last"));
   for (int n = 0; n < 20; ++n) CHECK(is_there(fixture, "other " + std::to_string(n)));
-  auto view = fixture.look();
-  CHECK(balances_fold(view));
+  CHECK(balances_fold(fixture.look()));
 }
 
 TEST_CASE("held files: whatever is done with a ledger is done while another process holds it too",
@@ -416,10 +401,7 @@ TEST_CASE("held files: whatever is done with a ledger is done while another proc
   char what = 0;
   ::close(ready[1]);
   REQUIRE(::read(ready[0], &what, 1) == 1);
-  {
-    auto ledger = fixture.open();
-    release(ledger, kLittle, Rational(2), "k");
-  }
+  release(fixture.open(), kLittle, Rational(2), "k");
   CHECK(fixture.look().find_key("ada", "of the holder"));
   CHECK_THROWS_AS(ledger::Ledger::create(fixture.path, policy(), {}), LedgerUnusable);
   CHECK(ledger::Ledger::backup(fixture.path, backup, {}, {}).decisions == 2);
@@ -441,10 +423,7 @@ TEST_CASE("held files: whatever is done with a ledger is done while another proc
 TEST_CASE("held files: a copy that is in another journal mode is opened, and is in the ledger's then",
           "[ledger][held]") {
   const LedgerFixture fixture;
-  {
-    auto ledger = fixture.open();
-    release(ledger, kLittle, Rational(1), "k");
-  }
+  release(fixture.open(), kLittle, Rational(1), "k");
   const std::string copy = fixture.directory.path() + "/copy";
   REQUIRE(run_sql(fixture.path, "VACUUM INTO '" + copy + "'").empty());
   REQUIRE(::chmod(copy.c_str(), 0600) == 0);
@@ -465,10 +444,7 @@ TEST_CASE("open: who finds no ledger where one was is not told to make a new one
     }
     return std::string("opened");
   };
-  {
-    auto ledger = fixture.open();
-    release(ledger, kLittle, Rational(1), "k");
-  }
+  release(fixture.open(), kLittle, Rational(1), "k");
   fs::remove(fixture.path);
   CHECK(told().find("epsilog init") == std::string::npos);
   CHECK(told().find("epsilog recover --from") != std::string::npos);

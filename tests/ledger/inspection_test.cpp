@@ -22,9 +22,7 @@ struct TamperedLedger : LedgerFixture {
   TamperedLedger() {
     auto writer = open();
     release(writer, kTenth, Rational(1));
-    auto transaction = writer.begin();
-    transaction.refuse(refused());
-    static_cast<void>(writer.commit(std::move(transaction)));
+    commit_one(writer, [&](auto& t) { t.refuse(refused()); });
     release(writer, kTenth, Rational(2));
   }
   void tamper(const std::string& sql) const { tamper_with(path, sql); }
@@ -164,18 +162,12 @@ TEST_CASE("inspection: a row that cannot be read is named and does not hide the 
 
 TEST_CASE("inspection: a plan that cannot be read is named at each decision that has it, and hides no other",
           "[ledger][inspection]") {
-  for (const char* change :
-       {"release = '{'", "release = '[{}]'", "release = '{}'",
-        "release = replace(release, '\"10\"', '\"10.0\"')",
-        "release = replace(release, '\"requested\":\"0.1\"', '\"requested\":\"0.10\"')",
-        "release = replace(release, '\"charged\":\"0.1\"', '\"charged\":\"-0.1\"')",
-        "release = replace(release, '\"adjusted\":\"0.1\"', '\"adjusted\":\"\"')",
-        "release = replace(release, '\"mechanism\"', '\"cells\":5,\"mechanism\"')",
-        "release = replace(release, '\"snapping\"', '5')", "release = ''", "policy_version = 2", "no = 9"}) {
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/ledger/unreadable_plans.tsv")) {
+    const std::string& change = row.at(0);
     const TamperedLedger fixture;
     CAPTURE(change);
     const std::string before = query_sql(fixture.path, "SELECT release || policy_version || no FROM plan");
-    fixture.tamper(std::string("UPDATE plan SET ") + change + " WHERE no = 1");
+    fixture.tamper("UPDATE plan SET " + change + " WHERE no = 1");
     CHECK(query_sql(fixture.path, "SELECT release || policy_version || no FROM plan") != before);
     auto snapshot = fixture.look();
     std::vector<std::int64_t> seen;
@@ -337,8 +329,6 @@ struct LivedLedger : LedgerFixture {
   }
 };
 
-const std::string kTo = "UPDATE decision SET ";
-
 }  // namespace
 
 TEST_CASE("inspection: a sound ledger with reservations has no faults, and spent and reserved apart",
@@ -384,16 +374,8 @@ TEST_CASE("inspection: the checks that the format's description gives find nothi
   const std::string lines = query_sql(sound.path, "SELECT log_size FROM meta");
   const std::string expected = "9 9 9 | " + lines + " " + lines + " " + lines + " | ok | ";
   CHECK(rows(sound) == expected);
-  for (const std::string& forgery :
-       {std::string("UPDATE account SET spent = spent + 1"),
-        std::string("UPDATE movement SET spent_change = 1, spent = 1 WHERE seq = 2"),
-        std::string("UPDATE movement SET spent = 1 WHERE seq = 2"),
-        std::string("UPDATE account SET reserved = 0; UPDATE movement SET reserved_change = 0, reserved = 0"),
-        kTo + "outcome = 2 WHERE seq = 2", kTo + "\"values\" = '' WHERE seq = 2",
-        std::string("UPDATE plan SET release = ''"), kTo + "parent = 1 WHERE seq = 9",
-        std::string("DELETE FROM open_decision"), std::string("UPDATE open_decision SET deadline = 5"),
-        kTo + "line = 3 WHERE seq = 4", std::string("DELETE FROM log WHERE idx = 3"),
-        std::string("UPDATE meta SET decisions = 10")}) {
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/ledger/forgeries.tsv")) {
+    const std::string& forgery = row.at(0);
     CAPTURE(forgery);
     const LivedLedger forged;
     forged.tamper(forgery);
@@ -447,10 +429,6 @@ TEST_CASE("inspection: a reservation given back by hand does not fold", "[ledger
 
 TEST_CASE("inspection: the order of events is held against gaps, their own numbers, decisions and times",
           "[ledger][inspection][order]") {
-  struct Row {
-    const char* sql;
-    const char* message;
-  };
   // Policy 1, decisions 1 to 3, policy 2, a jump of the clock noticed after decision 3.
   constexpr const char* kMore =
       "INSERT INTO policy_version SELECT 2, yaml, implies, sha256, base_dir, (SELECT last_time FROM meta),"
@@ -458,34 +436,20 @@ TEST_CASE("inspection: the order of events is held against gaps, their own numbe
       "last_time FROM"
       " meta), (SELECT last_time FROM meta), '', 3); UPDATE meta SET events = 3, policy_versions = 2,"
       " clock_events = 1;";
-  for (const Row& row : {
-           Row{"UPDATE clock_event SET event = 4", "clock event 1 is event 4 and follows event 2"},
-           {"UPDATE clock_event SET event = 2", "clock event 1 is event 2 and follows event 2"},
-           {"UPDATE policy_version SET event = 0 WHERE version = 1",
-            "policy version 2 is event 2 and follows event 0"},
-           {"UPDATE policy_version SET event = 3 - event",
-            "policy version 2 has not its place after the one of its kind before it"},
-           {"UPDATE clock_event SET after_decision = 2", "clock event 1 stands before the event before it"},
-           {"UPDATE clock_event SET ledger_time = 5", "clock event 1 is dated before the event before it"},
-           {"UPDATE policy_version SET applied_at = 5 WHERE version = 2",
-            "policy version 2 is dated before decision 3, which it came after"},
-           {"UPDATE policy_version SET applied_at = 32472144000000 WHERE version = 1",
-            "policy version 1 is dated after decision 1, which it came before"},
-           {"UPDATE meta SET events = 2", "meta counts 2 events, 3 are there"},
-       }) {
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/ledger/events_out_of_order.tsv")) {
     const TamperedLedger fixture;
     fixture.tamper(kMore);
     {
       auto snapshot = fixture.look();
       CHECK(ledger::Inspection(snapshot).order_faults().empty());
     }
-    fixture.tamper(row.sql);
+    fixture.tamper(row.at(0));
     auto snapshot = fixture.look();
     ledger::Inspection inspection(snapshot);
     const auto faults = inspection.event_faults();
     const bool named = std::any_of(faults.begin(), faults.end(),
-                                   [&](const auto& fault) { return fault.message == row.message; });
-    INFO(row.sql);
+                                   [&](const auto& fault) { return fault.message == row.at(1); });
+    INFO(row.at(0));
     for (const auto& fault : faults) UNSCOPED_INFO(fault.message);
     CHECK(named);
     CHECK(inspection.order_faults().size() >= faults.size());

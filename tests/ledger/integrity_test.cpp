@@ -366,9 +366,7 @@ TEST_CASE("ledger: an account that is opened alone is dated, and ledger time wit
           "[ledger][integrity]") {
   const DamagedLedger fixture;
   auto writer = fixture.open();
-  auto transaction = writer.begin();
-  static_cast<void>(transaction.open_account(account("other", "epsilon", 5)));
-  static_cast<void>(writer.commit(std::move(transaction)));
+  commit_one(writer, [&](auto& t) { static_cast<void>(t.open_account(account("other", "epsilon", 5))); });
   CHECK(query_sql(fixture.path,
                   "SELECT last_time = (SELECT opened_at FROM account WHERE id = 2) FROM meta") == "1");
   CHECK_NOTHROW(writer.begin());

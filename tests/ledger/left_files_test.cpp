@@ -25,25 +25,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::set<std::string> names_in(const std::string& folder) {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename());
-  return names;
-}
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// A place for a ledger whose policy names a replica beside it.
 struct Place {
   [[nodiscard]] std::string create(const std::string& forget = "") const {
@@ -188,10 +169,10 @@ TEST_CASE("left files: an init that was killed with its replica in place makes t
                  ledger::replica_mark_bytes({.boot_id = "earlier", .ledger_id = first, .size = 1, .end = 1}));
     write_file(place.path + ".lock", lock);
   }
-  REQUIRE(says(read_file(place.replica), first));
+  REQUIRE(has_part(read_file(place.replica), first));
   const std::string second = place.create();
   CHECK(first != second);
-  CHECK_FALSE(says(read_file(place.replica), first));
+  CHECK_FALSE(has_part(read_file(place.replica), first));
   place.require_usable();
 }
 
@@ -226,8 +207,8 @@ TEST_CASE("left files: an init never removes a replica that may hold a history, 
   const std::string replica = read_file(place.replica);
   const std::string message = message_of([&] { (void)place.create(forget); });
   CAPTURE(message);
-  CHECK(says(message, place.replica + " is there already"));
-  CHECK(says(message, "remove it and run `epsilog init` again"));
+  CHECK(has_part(message, place.replica + " is there already"));
+  CHECK(has_part(message, "remove it and run `epsilog init` again"));
   CHECK((read_file(place.replica) == replica));
   CHECK_FALSE(fs::exists(place.path));
 }
@@ -256,11 +237,11 @@ TEST_CASE("left files: a log with anything in it, and what is no index, is left 
       CAPTURE(maker.name, suffix);
       const Deleted gone;
       write_file(gone.path + suffix, "mine");
-      CHECK(says(message_of([&] { maker.make(gone); }), gone.path + suffix));
+      CHECK(has_part(message_of([&] { maker.make(gone); }), gone.path + suffix));
       CHECK(read_file(gone.path + suffix) == "mine");
       fs::remove(gone.path + suffix);
       fs::create_directory(gone.path + suffix);
-      CHECK(says(message_of([&] { maker.make(gone); }), gone.path + suffix));
+      CHECK(has_part(message_of([&] { maker.make(gone); }), gone.path + suffix));
       CHECK(fs::is_directory(gone.path + suffix));
     }
   }

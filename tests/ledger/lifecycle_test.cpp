@@ -340,9 +340,7 @@ TEST_CASE("lifecycle: what is about a decision has its dataset and its policy ve
   auto ledger = fixture.open();
   const auto reserved = recorded(ledger, draft_of(Outcome::reserved));
   {
-    auto transaction = ledger.begin();
-    transaction.apply_policy(policy("version: 1 # 2"), {}, "");
-    static_cast<void>(ledger.commit(std::move(transaction)));
+    commit_one(ledger, [&](auto& t) { t.apply_policy(policy("version: 1 # 2"), {}, ""); });
   }
   for (const auto& change : std::vector<std::function<void(ledger::DecisionDraft&)>>{
            [](ledger::DecisionDraft& d) { d.policy_version = 2; },
@@ -362,9 +360,8 @@ TEST_CASE("lifecycle: a limit is not lowered below what is reserved", "[ledger][
   auto ledger = fixture.open();
   const auto reserved = recorded(ledger, draft_of(Outcome::reserved));
   const auto lowered_to = [&](std::int64_t limit) {
-    auto transaction = ledger.begin();
-    transaction.apply_policy(policy("lower"), {account("clinic", "epsilon", limit)}, "");
-    static_cast<void>(ledger.commit(std::move(transaction)));
+    commit_one(ledger,
+               [&](auto& t) { t.apply_policy(policy("lower"), {account("clinic", "epsilon", limit)}, ""); });
   };
   CHECK_THROWS_AS(lowered_to(kTenth.units() - 1), InvalidParameter);
   lowered_to(kTenth.units());

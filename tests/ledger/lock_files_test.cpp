@@ -60,18 +60,6 @@ bool comes_true(Condition condition) {
   return false;
 }
 
-/// Descriptors of this process that are open on `path`, which may be removed by now. Allocates nothing: also
-/// for a child of a process with threads.
-std::size_t descriptors_of(const struct stat& file) {
-  std::size_t count = 0;
-  for (int descriptor = 0; descriptor < 1'024; ++descriptor) {
-    struct stat status {};
-    if (::fstat(descriptor, &status) == 0 && status.st_dev == file.st_dev && status.st_ino == file.st_ino)
-      ++count;
-  }
-  return count;
-}
-
 struct stat status_of(const std::string& path) {
   struct stat status {};
   REQUIRE(::stat(path.c_str(), &status) == 0);

@@ -152,9 +152,7 @@ TEST_CASE("log place: index and leaf stay, size and root are those of today", "[
   CHECK_FALSE(found(view, "first").log);  // nobody pays for it who does not ask
   CHECK(view.log_place(found(view, "first")) == first);
   (void)release(ledger, kTenth, 7, "second");
-  auto transaction = ledger.begin();
-  transaction.relocate("clinic", "/elsewhere", "curator", "");
-  static_cast<void>(ledger.commit(std::move(transaction)));
+  commit_one(ledger, [&](auto& t) { t.relocate("clinic", "/elsewhere", "curator", ""); });
 
   auto later = fixture.look();
   const LogPlace now = later.log_place(found(later, "first")).value();
@@ -223,9 +221,7 @@ TEST_CASE("log place: no line is in the tree that is not known to be durable", "
 
   {
     auto ledger = fixture.open();
-    auto transaction = ledger.begin();
-    transaction.relocate("clinic", "/elsewhere", "curator", "");
-    static_cast<void>(ledger.commit(std::move(transaction)));
+    commit_one(ledger, [&](auto& t) { t.relocate("clinic", "/elsewhere", "curator", ""); });
   }
   CHECK(place_of("three").value().tree.size == places[2].tree.size + 1);
   {

@@ -34,10 +34,7 @@ using Kind = ledger::FileSystem::Kind;
 /// beside it, and the replica and a backup of it in the other folder.
 struct TwoFolders {
   TwoFolders() {
-    {
-      auto ledger = there.open();
-      release(ledger, kHundredth, Rational(1), "1");
-    }
+    release(there.open(), kHundredth, Rational(1), "1");
     static_cast<void>(ledger::Ledger::backup(there.path, backup_there, {}, options_of(there)));
     fs::copy_file(there.replica, replica_here);
     there.look().each_line(0, [this](std::string_view line) { lines.emplace_back(line); });
@@ -118,12 +115,6 @@ std::vector<Way> ways() {
   };
 }
 
-std::set<std::string> names_in(const std::string& folder) {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename());
-  return names;
-}
-
 std::string refusal_of(const std::function<void()>& go) {
   try {
     go();
@@ -131,10 +122,6 @@ std::string refusal_of(const std::function<void()>& go) {
     return error.what();
   }
   return "";
-}
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -153,9 +140,9 @@ TEST_CASE("network file system: every way in refuses every one of them, and make
       const ToldFileSystem told(folder, one.type);
       const std::string message = refusal_of([&] { way.go(folders); });
       fs::remove(folders.here.path() + "/copy");
-      CHECK(says(message, folder));
-      CHECK(says(message, std::string("(") + one.name + ")"));
-      CHECK(says(message, "local disk"));
+      CHECK(has_part(message, folder));
+      CHECK(has_part(message, std::string("(") + one.name + ")"));
+      CHECK(has_part(message, "local disk"));
       CHECK(names_in(folder) == before);
       ++refused;
     }
@@ -171,7 +158,7 @@ TEST_CASE("network file system: over FUSE every way in works, and warns once", "
     const ToldFileSystem told(folders.there.directory.path(), 0x65735546);
     CHECK_NOTHROW(way.go(folders));
     std::size_t warned = 0;
-    for (const std::string& text : folders.warnings) warned += says(text, "FUSE") ? 1 : 0;
+    for (const std::string& text : folders.warnings) warned += has_part(text, "FUSE") ? 1 : 0;
     CHECK(warned == (std::string(way.name) == "recovery state" ? 0 : 1));
     CHECK(ledger::Ledger::open_read_only(folders.there.path).lies_over_fuse());
   }
@@ -214,8 +201,8 @@ TEST_CASE("network file system: the replica may lie on one, and its failure name
     release(ledger, kHundredth, Rational(2), "2");
     FAIL("not refused");
   } catch (const ledger::ReplicaBehind& error) {
-    CHECK(says(error.what(), fixture.replica));
-    CHECK(says(error.what(), "network file system (NFS)"));
+    CHECK(has_part(error.what(), fixture.replica));
+    CHECK(has_part(error.what(), "network file system (NFS)"));
   }
 }
 
@@ -226,7 +213,7 @@ TEST_CASE("network file system: docs/recovery.md names every one", "[ledger][ope
   const std::string section = page.substr(begin, page.find("\n## ", begin) - begin);
   for (const ledger::FileSystem& one : ledger::listed_file_systems()) {
     CAPTURE(one.name);
-    CHECK(says(section, one.name));
+    CHECK(has_part(section, one.name));
   }
 }
 
@@ -253,7 +240,7 @@ TEST_CASE("network file system: the kernel's own word on a FUSE mount is underst
         refused = true;
       }
       right = refused && ledger::file_system_of(folder.path()).kind == Kind::fuse && warnings.size() == 1 &&
-              says(warnings.front(), "FUSE");
+              has_part(warnings.front(), "FUSE");
     }
     if (!right) throw std::runtime_error("not told");
   });

@@ -35,22 +35,9 @@ void write_file(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 std::string bytes_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 /// As a user who is not root, who passes every permission check.
@@ -155,16 +142,6 @@ void check_settings_of(ledger::Connection& writer) {
   CHECK(flag == 1);
 }
 
-/// Descriptors of this process that have the file open.
-std::size_t descriptors_of(const std::string& path) {
-  std::size_t found = 0;
-  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
-    std::error_code ignored;
-    if (fs::read_symlink(entry.path(), ignored) == fs::canonical(path)) ++found;
-  }
-  return found;
-}
-
 }  // namespace
 
 TEST_CASE("open: every setting durability rests on was read back", "[ledger][open]") {
@@ -211,7 +188,7 @@ TEST_CASE("open: nobody plays back a rollback journal that lies beside the ledge
   write_file(fixture.path + "-journal", journal);
   const auto size = fs::file_size(fixture.path);
   const auto refuses = [&](const std::function<void()>& open) {
-    CHECK(contains(message_of(open), "there is a rollback journal at " + fixture.path + "-journal"));
+    CHECK(has_part(message_of(open), "there is a rollback journal at " + fixture.path + "-journal"));
     CHECK_THROWS_AS(open(), LedgerUnusable);
     CHECK(fs::file_size(fixture.path) == size);
     CHECK(fs::file_size(fixture.path + "-journal") == 512);
@@ -238,7 +215,7 @@ TEST_CASE("open: a storage layer that ignores a setting is refused, not trusted"
   FaultVfs vfs;
   SECTION("power-safe overwrite stays on") {
     vfs.ignore_control(SQLITE_FCNTL_POWERSAFE_OVERWRITE);
-    CHECK(contains(message_of([&] { static_cast<void>(fixture.open()); }),
+    CHECK(has_part(message_of([&] { static_cast<void>(fixture.open()); }),
                    "FCNTL_POWERSAFE_OVERWRITE must be 0"));
   }
   SECTION("the WAL is not kept") {
@@ -247,19 +224,19 @@ TEST_CASE("open: a storage layer that ignores a setting is refused, not trusted"
   }
   SECTION("a pragma is answered by somebody else") {
     vfs.answer_pragma("synchronous", "1");
-    CHECK(contains(message_of([&] { static_cast<void>(fixture.open()); }), "synchronous must be 2"));
+    CHECK(has_part(message_of([&] { static_cast<void>(fixture.open()); }), "synchronous must be 2"));
   }
 }
 
 TEST_CASE("open: what is not a ledger is named as such", "[ledger][open]") {
   const TemporaryDirectory directory;
   const std::string path = directory.path() + "/L";
-  CHECK(contains(message_of([&] { static_cast<void>(ledger::Ledger::open(path, {})); }), "no ledger at"));
+  CHECK(has_part(message_of([&] { static_cast<void>(ledger::Ledger::open(path, {})); }), "no ledger at"));
   CHECK_THROWS_AS(ledger::Ledger::open(directory.path(), {}), LedgerUnusable);
   CHECK_THROWS_AS(ledger::Ledger::open(path, {}), LedgerUnusable);
   write_file(
       path, "a letter to the editor, long enough to be taken for a header of something else entirely.......");
-  CHECK(contains(message_of([&] { static_cast<void>(ledger::Ledger::open(path, {})); }),
+  CHECK(has_part(message_of([&] { static_cast<void>(ledger::Ledger::open(path, {})); }),
                  "is not an Epsilog ledger"));
   fs::remove(path);
   write_file(path, "");
@@ -269,7 +246,7 @@ TEST_CASE("open: what is not a ledger is named as such", "[ledger][open]") {
   sqlite3_open(path.c_str(), &db);
   sqlite3_exec(db, "CREATE TABLE t(x); PRAGMA application_id=7", nullptr, nullptr, nullptr);
   sqlite3_close(db);
-  CHECK(contains(message_of([&] { static_cast<void>(ledger::Ledger::open_read_only(path)); }),
+  CHECK(has_part(message_of([&] { static_cast<void>(ledger::Ledger::open_read_only(path)); }),
                  "its application_id is 7"));
   CHECK_THROWS_AS(ledger::Ledger::open(path, {}), LedgerUnusable);
 }
@@ -309,7 +286,7 @@ TEST_CASE("open: a ledger of a development version is refused by every way in, w
           });
     });
     refuses("backup", [&] { (void)ledger::Ledger::backup(path, elsewhere.path() + "/copy", {}); });
-    CHECK(contains(message_of([&] { (void)ledger::Ledger::backup(other, path, {}); }),
+    CHECK(has_part(message_of([&] { (void)ledger::Ledger::backup(other, path, {}); }),
                    "written by a development version"));
     refuses("restore, of it", [&] {
       (void)ledger::Ledger::restore(elsewhere.path() + "/L", path,
@@ -339,8 +316,8 @@ TEST_CASE("open: a newer schema is refused with both versions", "[ledger][open]"
   const LedgerFixture fixture;
   REQUIRE(run_sql(fixture.path, "PRAGMA user_version=5").empty());
   const std::string message = message_of([&] { static_cast<void>(fixture.open()); });
-  CHECK(contains(message, "schema version 5"));
-  CHECK(contains(message, "up to 1"));
+  CHECK(has_part(message, "schema version 5"));
+  CHECK(has_part(message, "up to 1"));
   CHECK_THROWS_AS(fixture.open(), LedgerUnusable);
   CHECK_THROWS_AS(fixture.look(), LedgerUnusable);
 }
@@ -354,7 +331,7 @@ TEST_CASE("open: a ledger with decisions under rules of a newer program is read,
       query_sql(fixture.path, "SELECT sql FROM sqlite_master WHERE name = 'decision_no_update'");
   REQUIRE(run_sql(fixture.path, "DROP TRIGGER decision_no_update; UPDATE decision SET rules = 99;" + trigger)
               .empty());
-  CHECK(contains(message_of([&] { static_cast<void>(fixture.open().begin()); }), "rules 99"));
+  CHECK(has_part(message_of([&] { static_cast<void>(fixture.open().begin()); }), "rules 99"));
   CHECK_THROWS_AS(fixture.open().begin(), LedgerUnusable);
   CHECK(fixture.look().decisions() == 1);
 }
@@ -372,10 +349,7 @@ TEST_CASE("open: a ledger that got a newer schema while it was open is written t
 
 TEST_CASE("open: a truncated or overwritten ledger is called corrupt", "[ledger][open]") {
   const LedgerFixture fixture;
-  {
-    auto ledger = fixture.open();
-    release(ledger, kTenth, Rational(1));
-  }
+  release(fixture.open(), kTenth, Rational(1));
   SECTION("half of it") {
     fs::resize_file(fixture.path, fs::file_size(fixture.path) / 2);
     CHECK_THROWS_AS(fixture.open(), LedgerCorrupt);
@@ -518,10 +492,7 @@ TEST_CASE("open: a foreign program holding SQLite's own lock makes us busy, not 
 TEST_CASE("open: a directory that cannot be written to is read, never written", "[ledger][open]") {
   const LedgerFixture fixture;
   const std::string& directory = fixture.directory.path();
-  {
-    auto ledger = fixture.open();
-    release(ledger, kTenth, Rational(3));
-  }
+  release(fixture.open(), kTenth, Rational(3));
   const auto seal = [&] {
     const bool root = ::geteuid() == 0;  // root must hand it over: as_nobody could not read it
     for (const auto& entry : fs::directory_iterator(directory)) {
@@ -554,7 +525,7 @@ TEST_CASE("open: a directory that cannot be written to is read, never written", 
             try {
               static_cast<void>(fixture.look());
             } catch (const LedgerUnusable& error) {
-              if (contains(error.what(), "write-ahead log")) return;
+              if (has_part(error.what(), "write-ahead log")) return;
             }
             throw std::runtime_error("no clear error");
           }) == 0);
@@ -566,7 +537,7 @@ TEST_CASE("open: a directory that cannot be written to is read, never written", 
               auto ledger = fixture.open();
               static_cast<void>(ledger.begin());
             } catch (const LedgerUnusable& error) {
-              if (!contains(error.what(), "retry")) return;
+              if (!has_part(error.what(), "retry")) return;
             }
             throw std::runtime_error("no LedgerUnusable");
           }) == 0);

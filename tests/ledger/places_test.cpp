@@ -23,10 +23,6 @@ namespace {
 
 const Epsilon kLeast = Epsilon::parse_down("1e-12");
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 void release_once(const std::string& path, Epsilon epsilon) {
   auto ledger = ledger::Ledger::open(path, {});
   CHECK(release(ledger, epsilon, Rational(1)).seq == 1);
@@ -63,9 +59,9 @@ TEST_CASE("waiting: who waits is told whom for, and so is who lost patience", "[
     }
     return std::string("no LedgerBusy");
   };
-  CHECK(contains(wait_for(0), "in use by " + who));
+  CHECK(has_part(wait_for(0), "in use by " + who));
   CHECK(told.empty());  // not worth a word
-  CHECK(contains(wait_for(1'300), "in use by " + who));
+  CHECK(has_part(wait_for(1'300), "in use by " + who));
   CHECK(told == std::vector<std::string>{"waiting for " + who + " to be done with ledger " +
                                          ledger::locate(fixture.path).database});
   ::kill(holder, SIGKILL);
@@ -76,7 +72,7 @@ TEST_CASE("waiting: who waits is told whom for, and so is who lost patience", "[
 
   auto own = fixture.open();
   const auto turn = own.begin();
-  CHECK(contains(wait_for(0), "in use by this process, through another object"));
+  CHECK(has_part(wait_for(0), "in use by this process, through another object"));
 }
 
 TEST_CASE("waiting: the holder of a lock is who has it, not who waits for it, nor who has another",
@@ -137,7 +133,7 @@ TEST_CASE("places: a current directory that was removed is named", "[ledger][ope
           try {
             static_cast<void>(ledger::Ledger::create("L", policy(), {account("clinic", "epsilon", 1)}, {}));
           } catch (const LedgerUnusable& error) {
-            if (contains(error.what(), "current directory does not exist")) return;
+            if (has_part(error.what(), "current directory does not exist")) return;
           }
           throw std::runtime_error("no clear error");
         }) == 0);

@@ -101,10 +101,7 @@ TEST_CASE("recovery from poison: what the replica holds and the ledger lost is p
   const TemporaryDirectory elsewhere;
   copy_ledger(fixture.path, elsewhere.path() + "/L");
   fs::remove(fixture.path + ".poisoned");
-  {
-    auto ledger = fixture.open();
-    release(ledger, kShare, Rational(3), "3");
-  }
+  release(fixture.open(), kShare, Rational(3), "3");
   copy_ledger(elsewhere.path() + "/L", fixture.path);
   fixture.mark();
   const std::string before = read_file(fixture.path);

@@ -144,8 +144,7 @@ TEST_CASE("crash: two hundred kills lose no acknowledged release and charge noth
     acknowledged_ever = static_cast<std::size_t>(recorded);
   }
   CHECK(acknowledged_ever >= 150);
-  auto snapshot = fixture.look();
-  CHECK(balances_fold(snapshot));
+  CHECK(balances_fold(fixture.look()));
 }
 
 TEST_CASE("crash: kills between reserving and resolving lose no reservation and resolve none twice",
@@ -316,8 +315,7 @@ TEST_CASE("threads: eight on one ledger take turns and overspend nothing", "[led
   for (std::thread& thread : threads) thread.join();
   CHECK(failures == 0);
   CHECK(grants == 100);
-  auto snapshot = ledger.snapshot();
-  CHECK(balances_fold(snapshot));
+  CHECK(balances_fold(ledger.snapshot()));
 }
 
 TEST_CASE("threads: of eight that post and void one reservation, one succeeds",
@@ -335,9 +333,8 @@ TEST_CASE("threads: of eight that post and void one reservation, one succeeds",
     for (int i = 0; i < 8; ++i) {
       threads.emplace_back([&, i] {
         try {
-          auto transaction = ledger.begin();
-          record_outcome(transaction, draft_of(end_of(i), id), Epsilon::from_units(1));
-          static_cast<void>(ledger.commit(std::move(transaction)));
+          commit_one(ledger,
+                     [&](auto& t) { record_outcome(t, draft_of(end_of(i), id), Epsilon::from_units(1)); });
           ++resolved;
         } catch (const InvalidParameter&) {
           ++rejected;

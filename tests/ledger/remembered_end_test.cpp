@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "commit_mark.hpp"
-#include "epsilog/ledger/lines_missing.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/lines_missing.hpp"
 #include "ledger/support/failing_lock_write.hpp"
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"
@@ -42,7 +42,8 @@ bool agrees(const std::string& path) {
 }
 
 RememberedEnd sample() {
-  RememberedEnd end{.ledger_id = std::string(32, 'a'), .lines = 45, .leaf = {}, .time = "2026-01-05T09:00:00.000Z"};
+  RememberedEnd end{
+      .ledger_id = std::string(32, 'a'), .lines = 45, .leaf = {}, .time = "2026-01-05T09:00:00.000Z"};
   end.leaf.fill(0x5e);
   return end;
 }
@@ -217,20 +218,14 @@ TEST_CASE("remembered end: an older copy, or a log that is gone, is refused by e
   SECTION("an older copy is put in place") {
     const std::string old = killed.path + "-old";
     copy_ledger(killed.path, old);
-    {
-      auto ledger = killed.open();
-      release(ledger, kHundredth, 5, "5");
-    }
+    release(killed.open(), kHundredth, 5, "5");
     copy_ledger(old, killed.path);
     require_refused(killed, lines + 1);
   }
   SECTION("an older copy that went on by itself has another line there") {
     const std::string other = killed.path + "-other";
     copy_ledger(killed.path, other);
-    {
-      auto ledger = killed.open();
-      release(ledger, kHundredth, 5, "5");
-    }
+    release(killed.open(), kHundredth, 5, "5");
     {
       auto ledger = ledger::Ledger::open(other, {});
       for (int i = 5; i < 8; ++i) release(ledger, kHundredth, Rational(i), std::to_string(i));
@@ -245,12 +240,13 @@ TEST_CASE("remembered end: an older copy, or a log that is gone, is refused by e
   }
 }
 
-TEST_CASE("remembered end: a killed commit is settled only where nothing is missing", "[ledger][rollback][crash]") {
+TEST_CASE("remembered end: a killed commit is settled only where nothing is missing",
+          "[ledger][rollback][crash]") {
   const Killed killed;
   fs::remove(killed.path + "-shm");
   std::string lock = read_file(killed.path + ".lock");
-  const std::string committing = ledger::commit_mark_bytes(
-      {.state = ledger::CommitMark::State::committing, .boot_id = "b", .first = 4});
+  const std::string committing =
+      ledger::commit_mark_bytes({.state = ledger::CommitMark::State::committing, .boot_id = "b", .first = 4});
   lock.replace(0, committing.size(), committing);
   write_file(killed.path + ".lock", lock);
   flip(killed.path + "-wal", 4 * killed.log().size());
@@ -270,17 +266,21 @@ TEST_CASE("remembered end: a mark that is behind, gone, damaged or of another le
   REQUIRE(lock.size() == 3 * ledger::kCommitMarkBytes);
   std::size_t told = 1;
   SECTION("behind: killed after COMMIT, before it was written") {
-    {
-      auto ledger = killed.open();
-      release(ledger, kHundredth, 5, "5");
-    }
+    release(killed.open(), kHundredth, 5, "5");
     told = 0;
   }
-  SECTION("deleted") { lock = ""; }
-  SECTION("zeros: what a power failure leaves") { lock = std::string(lock.size(), '\0'); }
-  SECTION("damaged") { lock[2 * ledger::kCommitMarkBytes + 20] ^= 1; }
+  SECTION("deleted") {
+    lock = "";
+  }
+  SECTION("zeros: what a power failure leaves") {
+    lock = std::string(lock.size(), '\0');
+  }
+  SECTION("damaged") {
+    lock[2 * ledger::kCommitMarkBytes + 20] ^= 1;
+  }
   SECTION("of another ledger") {
-    lock.replace(2 * ledger::kCommitMarkBytes, ledger::kCommitMarkBytes, ledger::remembered_end_bytes(sample()));
+    lock.replace(2 * ledger::kCommitMarkBytes, ledger::kCommitMarkBytes,
+                 ledger::remembered_end_bytes(sample()));
     told = 0;
   }
   write_file(killed.path + ".lock", lock);
@@ -312,24 +312,26 @@ TEST_CASE("remembered end: an accepted rollback is on record with both numbers, 
   const ledger::AcceptedRollback accepted = accept("cleo", "lost with the disk");
   CHECK(accepted.remembered == lines);
   CHECK(accepted.found < lines);
-  CHECK(query_sql(killed.path, "SELECT cause || ' ' || remembered || ' ' || found || ' ' || by || ': ' || why"
-                               " FROM recovery") == "rolled_back " + std::to_string(lines) + " " +
-                                                        std::to_string(accepted.found) +
-                                                        " cleo: lost with the disk");
+  CHECK(query_sql(killed.path,
+                  "SELECT cause || ' ' || remembered || ' ' || found || ' ' || by || ': ' || why"
+                  " FROM recovery") == "rolled_back " + std::to_string(lines) + " " +
+                                           std::to_string(accepted.found) + " cleo: lost with the disk");
   CHECK(agrees(killed.path));
   auto view = killed.look();
   CHECK(ledger::Inspection(view).completeness_faults().empty());
-  SECTION("killed before it wrote L.lock") { write_file(killed.path + ".lock", lock); }
-  SECTION("again") { CHECK(accept("cleo", "again").remembered == 0); }
+  SECTION("killed before it wrote L.lock") {
+    write_file(killed.path + ".lock", lock);
+  }
+  SECTION("again") {
+    CHECK(accept("cleo", "again").remembered == 0);
+  }
   SECTION("a later loss of as many lines is another loss") {
     const std::string then = killed.path + "-then";
     copy_ledger(killed.path, then);
     {
       auto ledger = killed.open();
       while (remembered_of(killed.path).end->lines < lines) {
-        auto transaction = ledger.begin();
-        transaction.refuse(refused());
-        (void)ledger.commit(std::move(transaction));
+        commit_one(ledger, [&](auto& t) { t.refuse(refused()); });
       }
       REQUIRE(remembered_of(killed.path).end->lines == lines);
     }
@@ -337,10 +339,7 @@ TEST_CASE("remembered end: an accepted rollback is on record with both numbers, 
     CHECK_THROWS_AS(killed.open().begin(), ledger::LinesMissing);
     return;
   }
-  {
-    auto ledger = killed.open();
-    release(ledger, kHundredth, 9, "9");
-  }
+  release(killed.open(), kHundredth, 9, "9");
   CHECK(query_sql(killed.path, "SELECT count(*) FROM recovery") == "1");
   CHECK(agrees(killed.path));
 }
@@ -352,12 +351,14 @@ TEST_CASE("remembered end: a replica that holds the missing lines puts them back
   fs::remove(killed.path + "-shm");
   require_refused(killed, remembered_of(killed.path).end->lines);
   const auto recover = [&](bool accept) {
-    return ledger::Ledger::recover_from(
-        killed.path, killed.replica, {.by = "cleo", .why = "log lost", .accept_rollback = accept},
-        replicating(killed.directory.path()));
+    return ledger::Ledger::recover_from(killed.path, killed.replica,
+                                        {.by = "cleo", .why = "log lost", .accept_rollback = accept},
+                                        replicating(killed.directory.path()));
   };
   std::string expected = "0 0";
-  SECTION("the replica has them all") { CHECK(recover(false).restored > 0); }
+  SECTION("the replica has them all") {
+    CHECK(recover(false).restored > 0);
+  }
   SECTION("the replica lacks the last group too") {
     const std::int64_t lines = remembered_of(killed.path).end->lines;
     std::string whole = read_file(killed.replica);
@@ -386,19 +387,15 @@ TEST_CASE("remembered end: a ledger that is made in the place of a longer one ne
   (void)ledger::Ledger::backup(killed.path, backup, {}, options);
   std::vector<std::string> lines;
   killed.look().each_line(0, [&](std::string_view line) { lines.emplace_back(line); });
-  {
-    auto ledger = killed.open();
-    release(ledger, kHundredth, 5, "5");
-  }
+  release(killed.open(), kHundredth, 5, "5");
   const RememberedEnd end = *remembered_of(killed.path).end;
   lose(killed.path);
   const auto import = [&](bool accept) {
-    return ledger::Ledger::import_lines(
-        killed.path,
-        [&, next = lines.begin()]() mutable {
-          return next == lines.end() ? std::optional<std::string>() : *next++;
-        },
-        {.accept_missing_lines = accept});
+    return ledger::Ledger::import_lines(killed.path,
+                                        [&, next = lines.begin()]() mutable {
+                                          return next == lines.end() ? std::optional<std::string>() : *next++;
+                                        },
+                                        {.accept_missing_lines = accept});
   };
   SECTION("a new ledger") {
     const auto create = [&](const std::string& forget) {
@@ -434,7 +431,8 @@ TEST_CASE("remembered end: a ledger that is made in the place of a longer one ne
   CHECK(agrees(killed.path));
 }
 
-TEST_CASE("remembered end: a lock file that cannot be read now refuses nothing for ever", "[ledger][rollback]") {
+TEST_CASE("remembered end: a lock file that cannot be read now refuses nothing for ever",
+          "[ledger][rollback]") {
   const Killed killed;
   fs::rename(killed.path + ".lock", killed.path + ".away");
   fs::create_directory(killed.path + ".lock");
@@ -492,10 +490,7 @@ TEST_CASE("remembered end: a mark that cannot be written after COMMIT withholds 
       CAPTURE(error, call.name);
       const Killed killed("replica");
       copy_ledger(killed.path, killed.path + "-older");
-      {
-        auto ledger = killed.open();
-        release(ledger, kHundredth, 9, "9");
-      }
+      release(killed.open(), kHundredth, 9, "9");
       std::vector<std::string> warnings;
       auto options = replicating(killed.directory.path());
       options.warn = [&](const std::string& text) { warnings.push_back(text); };

@@ -48,10 +48,7 @@ bool has(const std::string& lines, int number) {
 Recording record_groups(const std::vector<int>& groups) {
   FaultVfs vfs;
   const ReplicatedLedger fixture;
-  {
-    auto primed = fixture.open();
-    release(primed, kLeast, Rational(0), "0");
-  }
+  release(fixture.open(), kLeast, Rational(0), "0");
   Recording recording{.directory = fixture.directory.path(), .before = files_of(fixture), .events = {}};
   const ReplicaCallsOf calls(vfs, fixture.replica);
   vfs.start_recording();
@@ -76,10 +73,7 @@ enum class Afterwards { written_again, compared };
 Recording record_failed_sync(Afterwards afterwards) {
   FaultVfs vfs;
   const ReplicatedLedger fixture;
-  {
-    auto primed = fixture.open();
-    release(primed, kLeast, Rational(0), "0");
-  }
+  release(fixture.open(), kLeast, Rational(0), "0");
   Recording recording{.directory = fixture.directory.path(), .before = files_of(fixture), .events = {}};
   ReplicaCallsOf calls(vfs, fixture.replica);
   if (afterwards == Afterwards::compared) calls.pass_over_same_bytes();
@@ -172,10 +166,7 @@ int killed_in_group(int members, const std::string& replica, std::int64_t stride
   for (std::int64_t at = 1;; at += stride) {
     if (fs::path(replica).is_absolute()) fs::remove(replica);
     const ReplicatedLedger fixture(replica);
-    {
-      auto primed = fixture.open();
-      release(primed, kLeast, Rational(0), "0");
-    }
+    release(fixture.open(), kLeast, Rational(0), "0");
     const std::string told = fixture.directory.path() + "/told";
     const int status = in_child([&] {
       FaultVfs vfs;

@@ -1,4 +1,5 @@
-// A replica that the policy names no more: it is told so, and a restore from it does not take it for the last word.
+// A replica that the policy names no more: it is told so, and a restore from it does not take it for the last
+// word.
 #include "replica_handover.hpp"
 
 #include <filesystem>
@@ -30,7 +31,8 @@ void release_now(ledger::Ledger& ledger, const Rational& value, const std::strin
 
 /// A release, a backup, then a policy that names another replica or none, and two releases under it.
 struct Moved : ReplicatedLedger {
-  explicit Moved(const std::string& next) : ReplicatedLedger("first"), next_replica(directory.path() + "/" + next) {
+  explicit Moved(const std::string& next)
+      : ReplicatedLedger("first"), next_replica(directory.path() + "/" + next) {
     auto ledger = open();
     release(ledger, kHundredth, 1, "1");
     backup = directory.path() + "/monday";
@@ -68,42 +70,29 @@ struct Moved : ReplicatedLedger {
   mutable std::string warnings;
 };
 
-std::string refusal(const std::function<void()>& step) {
-  try {
-    step();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  FAIL("not refused");
-  return "";
-}
-
-bool says(const std::string& text, const std::string& part) {
-  CAPTURE(text, part);
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
-TEST_CASE("replica handover: the old replica ends with the policy that replaced it, and a restore from it is refused",
-          "[ledger][replica][handover]") {
+TEST_CASE(
+    "replica handover: the old replica ends with the policy that replaced it, and a restore from it is "
+    "refused",
+    "[ledger][replica][handover]") {
   for (const std::string& next : {std::string("second"), std::string()}) {
     CAPTURE(next);
     const Moved moved(next);
     moved.release_two();
     CHECK(moved.untold().empty());
-    CHECK(says(read_file(moved.replica), R"("kind":"policy")"));
+    CHECK(has_part(read_file(moved.replica), R"("kind":"policy")"));
     const std::string first = read_file(moved.replica);
-    const std::string message = refusal([&] { (void)moved.restore({.by = "cleo", .why = "disk"}); });
-    CHECK(says(message, "ends at "));
-    CHECK(says(message, next.empty() ? "ends it" : "/second"));
+    const std::string message = message_of([&] { (void)moved.restore({.by = "cleo", .why = "disk"}); });
+    CHECK(has_part(message, "ends at "));
+    CHECK(has_part(message, next.empty() ? "ends it" : "/second"));
     CHECK_FALSE(fs::exists(moved.path));
     CHECK(read_file(moved.replica) == first);
-    CHECK(says(refusal([&] {
-                 (void)ledger::Ledger::recover_from(moved.path, moved.replica, {.by = "cleo", .why = "disk"},
-                                                    moved.options());
-               }),
-               "policy version 2"));
+    CHECK(has_part(message_of([&] {
+                     (void)ledger::Ledger::recover_from(moved.path, moved.replica,
+                                                        {.by = "cleo", .why = "disk"}, moved.options());
+                   }),
+                   "policy version 2"));
     if (!next.empty()) {
       const auto done = moved.restore({.by = "cleo", .replica = moved.next_replica});
       CHECK(done.replica_lines > done.kept);
@@ -116,8 +105,9 @@ TEST_CASE("replica handover: the old replica ends with the policy that replaced 
   }
 }
 
-TEST_CASE("replica handover: a replica that cannot be told is told by a later commit, and never when it is ahead",
-          "[ledger][replica][handover]") {
+TEST_CASE(
+    "replica handover: a replica that cannot be told is told by a later commit, and never when it is ahead",
+    "[ledger][replica][handover]") {
   const Moved moved("second");
   REQUIRE(moved.untold().empty());
   const std::string away = moved.directory.path() + "/away";
@@ -128,12 +118,12 @@ TEST_CASE("replica handover: a replica that cannot be told is told by a later co
     moved.move_to(ledger, "third");
   }
   CHECK(moved.untold() == second);
-  CHECK(says(moved.warnings, second));
+  CHECK(has_part(moved.warnings, second));
   SECTION("it comes back") {
     fs::rename(away, second);
     moved.release_two();
     CHECK(moved.untold().empty());
-    CHECK(says(read_file(second), R"("version":3)"));
+    CHECK(has_part(read_file(second), R"("version":3)"));
   }
   SECTION("it comes back ahead, or of another history") {
     std::string ahead = read_file(away);
@@ -155,14 +145,15 @@ TEST_CASE("replica handover: a replica that cannot be told is told by a later co
     copy_ledger(moved.backup, moved.path);
     (void)run_sql(moved.path, "INSERT INTO untold_replica VALUES('/elsewhere', 1, 1, 2)");
     fs::remove(moved.path + ".lock");
-    (void)ledger::Ledger::recover_from(moved.path, moved.directory.path() + "/third", {.by = "cleo", .why = "x"},
-                                       moved.options());
+    (void)ledger::Ledger::recover_from(moved.path, moved.directory.path() + "/third",
+                                       {.by = "cleo", .why = "x"}, moved.options());
     CHECK(moved.untold() == "/elsewhere");
   }
 }
 
-TEST_CASE("kill: at any operation around a policy that moves the replica the old file is told, or noted as untold",
-          "[ledger][replica][handover][crash]") {
+TEST_CASE(
+    "kill: at any operation around a policy that moves the replica the old file is told, or noted as untold",
+    "[ledger][replica][handover][crash]") {
   int killed = 0;
   for (std::int64_t at = 1;; at += 13) {
     const ReplicatedLedger fixture("first");
@@ -181,7 +172,7 @@ TEST_CASE("kill: at any operation around a policy that moves the replica the old
     const bool moved = query_sql(fixture.path, "SELECT max(version) FROM policy_version") == "2";
     if (moved) {
       const bool noted = query_sql(fixture.path, "SELECT count(*) FROM untold_replica") == "1";
-      const bool told = says(read_file(fixture.replica), R"("version":2)");
+      const bool told = has_part(read_file(fixture.replica), R"("version":2)");
       CHECK((noted || told));
     }
     {
@@ -190,7 +181,7 @@ TEST_CASE("kill: at any operation around a policy that moves the replica the old
     }
     if (moved) {
       CHECK(query_sql(fixture.path, "SELECT count(*) FROM untold_replica") == "0");
-      CHECK(says(read_file(fixture.replica), R"("version":2)"));
+      CHECK(has_part(read_file(fixture.replica), R"("version":2)"));
     }
     if (status == 0) break;
   }

@@ -224,10 +224,7 @@ TEST_CASE("recovery from a replica: refuses what is not whole, and leaves everyt
   // A ledger that went another way since.
   copy_ledger(fixture.copy, fixture.path);
   write_file(fixture.replica, fixture.then);
-  {
-    auto ledger = fixture.open();
-    release(ledger, kHundredth, Rational(7), "another");
-  }
+  release(fixture.open(), kHundredth, Rational(7), "another");
   refuses(whole, "went another way");
   // What is made of it does not verify.
   copy_ledger(fixture.copy, fixture.path);

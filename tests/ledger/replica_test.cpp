@@ -9,10 +9,12 @@
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"
 #include "replica_tail.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;
+using namespace epsilog::test;
 namespace fs = std::filesystem;
 
 namespace {
@@ -72,13 +74,8 @@ TEST_CASE("replica: a trailer has one text", "[ledger][replica]") {
       CHECK(ledger::parse_trailer(other) != std::optional(head));
     }
   }
-  for (const char* none : {"", "= ", "= 12", "= 0 AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
-                           "= 012 AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
-                           "= 12 AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB=",
-                           "= 12  AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
-                           "= 9007199254740992 AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
-                           "= 9223372036854775807 AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
-                           "= 99999999999999999999 AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}) {
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/ledger/no_trailers.tsv")) {
+    const std::string& none = row.at(0);
     CAPTURE(none);
     CHECK(!ledger::parse_trailer(none));
   }
@@ -153,10 +150,7 @@ TEST_CASE("replica: a ledger that was put back, or went another way, is not writ
   const std::string copy = elsewhere.path() + "/L";
   copy_ledger(fixture.path, copy);
   const std::string when_copied = read_file(fixture.replica);
-  {
-    auto ledger = fixture.open();
-    release(ledger, kHundredth, Rational(4), "4");
-  }
+  release(fixture.open(), kHundredth, Rational(4), "4");
   const std::string replica = read_file(fixture.replica);
 
   copy_ledger(copy, fixture.path);

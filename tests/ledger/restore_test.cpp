@@ -118,11 +118,6 @@ std::string refusal_of(Step step) {
   return "";
 }
 
-bool says(const std::string& text, const std::string& part) {
-  CAPTURE(text, part);
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("restore: what the replica holds after the backup is put back", "[ledger][backup][replica]") {
@@ -228,7 +223,7 @@ TEST_CASE("restore: a backup that lacks nothing is put back as it is", "[ledger]
   fixture.look().each_line(0, [&](std::string_view line) { fixture.all.emplace_back(line); });
   for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(fixture.path + suffix);
   CHECK(fixture.restore({.by = "cleo", .why = "again"}).restored == 0);
-  CHECK(says(fixture.recovery(), "|restored 0 0 cleo: again"));
+  CHECK(has_part(fixture.recovery(), "|restored 0 0 cleo: again"));
   fixture.require_restored(fixture.all.size());
   CHECK(fixture.look().find_token(fixture.tokens[0])->token->bytes);
   CHECK_FALSE(fixture.look().find_token(fixture.tokens[1])->token->bytes);
@@ -249,7 +244,7 @@ TEST_CASE("restore: a replica that lacks lines of the backup gets them", "[ledge
 TEST_CASE("restore: without a replica only what somebody answers for, by name and reason",
           "[ledger][backup]") {
   const Gone fixture("");
-  CHECK(says(refusal_of<InvalidParameter>([&] { (void)fixture.restore(); }), "--accept-rollback"));
+  CHECK(has_part(refusal_of<InvalidParameter>([&] { (void)fixture.restore(); }), "--accept-rollback"));
   CHECK_THROWS_AS(fixture.restore({.by = "cleo", .accept_rollback = true}), InvalidParameter);
   CHECK_THROWS_AS(fixture.restore({.by = "cleo", .why = "no flag"}), InvalidParameter);
   CHECK_THROWS_AS(fixture.restore({.why = "nobody", .accept_rollback = true}), InvalidParameter);
@@ -295,13 +290,13 @@ TEST_CASE("restore: a replica of another history, or a damaged one, is no way on
   const std::string whole = read_file(fixture.replica);
   const ReplicatedLedger other;
   write_file(fixture.replica, read_file(other.replica));
-  CHECK(
-      says(refusal_of<LedgerCorrupt>([&] { (void)fixture.restore(Gone::accepting()); }), "went another way"));
+  CHECK(has_part(refusal_of<LedgerCorrupt>([&] { (void)fixture.restore(Gone::accepting()); }),
+                 "went another way"));
   std::string damaged = whole;
   const auto last = damaged.rfind("\"index\"");
   damaged[last + 1] = 'x';
   write_file(fixture.replica, damaged);
-  CHECK(says(refusal_of<LedgerCorrupt>([&] { (void)fixture.restore(); }), "--accept-truncated"));
+  CHECK(has_part(refusal_of<LedgerCorrupt>([&] { (void)fixture.restore(); }), "--accept-truncated"));
   fixture.require_absent();
   forget_end(fixture.path);
   ledger::RestoreSteps steps{.by = "cleo", .accept_truncated = true};
@@ -320,8 +315,8 @@ TEST_CASE("restore: a place where something is is left as it is", "[ledger][back
   for (const char* suffix : {"", "-wal", "-shm", "-journal", ".poisoned"}) {
     CAPTURE(suffix);
     write_file(fixture.path + suffix, "mine");
-    CHECK(says(refusal_of<LedgerUnusable>([&] { (void)fixture.restore(Gone::accepting()); }),
-               fixture.path + suffix));
+    CHECK(has_part(refusal_of<LedgerUnusable>([&] { (void)fixture.restore(Gone::accepting()); }),
+                   fixture.path + suffix));
     CHECK(read_file(fixture.path + suffix) == "mine");
     fs::remove(fixture.path + suffix);
     fixture.require_absent();
@@ -332,7 +327,7 @@ TEST_CASE("restore: a place where something is is left as it is", "[ledger][back
                                           .boot_id = "b",
                                           .time = "t",
                                           .reason = "no room"}));
-    CHECK(says(refusal_of<LedgerUnusable>([&] { (void)fixture.restore(); }), "L.lock"));
+    CHECK(has_part(refusal_of<LedgerUnusable>([&] { (void)fixture.restore(); }), "L.lock"));
     fixture.require_absent();
   }
   SECTION("what it says of a commit and of the replica is forgotten with that") {
@@ -346,7 +341,7 @@ TEST_CASE("restore: a place where something is is left as it is", "[ledger][back
     fs::remove(fixture.replica);
     (void)fixture.restore(Gone::accepting());
     CHECK(ledger::read_commit_mark(ledger::locate(fixture.path)).state == ledger::CommitMark::State::settled);
-    CHECK_FALSE(says(read_file(fixture.path + ".lock"), "1000"));
+    CHECK_FALSE(has_part(read_file(fixture.path + ".lock"), "1000"));
   }
   SECTION("who has the turn of it is waited for") {
     const int lock = ::open((fixture.path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -366,7 +361,7 @@ TEST_CASE("restore: a place where something is is left as it is", "[ledger][back
 TEST_CASE("restore: the backup is one that can be gone on with", "[ledger][backup]") {
   Gone fixture;
   const auto refused = [&](const std::string& part) {
-    CHECK(says(refusal_of<LedgerUnusable>([&] { (void)fixture.restore(Gone::accepting()); }), part));
+    CHECK(has_part(refusal_of<LedgerUnusable>([&] { (void)fixture.restore(Gone::accepting()); }), part));
     fixture.require_absent();
   };
   SECTION("it is there") {

@@ -24,10 +24,12 @@
 #include "lock_file.hpp"
 #include "poison.hpp"
 #include "remembered_end.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;
+using namespace epsilog::test;
 namespace fs = std::filesystem;
 
 namespace {
@@ -197,27 +199,6 @@ Attempts attempts() {
        [](const Sealed& l) { (void)Ledger::accept_rollback(l.path, "cleo", "lost", l.options()); }}};
 }
 
-/// What the table says; "-": there is no replica to recover from, or no poison to clear.
-const std::map<std::string, std::vector<std::string>>& table() {
-  static const std::map<std::string, std::vector<std::string>> kTable = {
-      //                           seal    write     read    backup  restore  --sealed  --from  recover accept
-      {"without replica", {"done", "sealed", "done", "done", "sealed", "done", "-", "-", "sealed"}},
-      {"with replica", {"done", "sealed", "done", "done", "sealed", "done", "done", "-", "sealed"}},
-      {"killed after the seal", {"done", "sealed", "done", "done", "sealed", "done", "done", "-", "sealed"}},
-      {"killed in the COMMIT, lines there",
-       {"done", "sealed", "done", "done", "sealed", "done", "done", "-", "sealed"}},
-      {"killed before the COMMIT", {"done", "done", "done", "done", "done", "refused", "done", "-", "done"}},
-      {"replica behind", {"done", "sealed", "done", "done", "sealed", "done", "done", "-", "sealed"}},
-      {"replica gone", {"replica", "sealed", "done", "done", "sealed", "done", "-", "-", "sealed"}},
-      {"poisoned",
-       {"poisoned", "poisoned", "done", "poisoned", "poisoned", "poisoned", "done", "done", "poisoned"}},
-      {"gone on elsewhere", {"done", "sealed", "done", "done", "done", "refused", "sealed", "-", "sealed"}},
-      {"an older copy in its place",
-       {"lines missing", "lines missing", "lines missing", "lines missing", "lines missing", "lines missing",
-        "-", "-", "done"}}};
-  return kTable;
-}
-
 std::vector<std::string> faults_of(const std::string& path) {
   auto view = ledger::Ledger::open_read_only(path).snapshot();
   ledger::Inspection inspection(view);
@@ -259,8 +240,11 @@ std::string kind_of_line(const std::string& line) {
 
 TEST_CASE("seal: whatever state a sealed ledger is found in, each attempt ends as the table says",
           "[ledger][seal]") {
+  std::map<std::string, std::vector<std::string>> table;
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/ledger/sealed_states.tsv"))
+    table[row.at(0)] = {row.begin() + 1, row.end()};
   for (const State& state : states()) {
-    const std::vector<std::string>& expected = table().at(state.name);
+    const std::vector<std::string>& expected = table.at(state.name);
     const Attempts tried = attempts();
     REQUIRE(expected.size() == tried.size());
     const std::unique_ptr<Sealed> ledger = state.make();

@@ -23,8 +23,8 @@
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;
-using ledger::CommitMark;
 namespace fs = std::filesystem;
+using ledger::CommitMark;
 
 namespace {
 
@@ -446,10 +446,7 @@ TEST_CASE("settlement: a long log is written again whole, and as it was", "[ledg
 TEST_CASE("settlement: a mark of another boot says nothing, one that cannot be read is settled",
           "[ledger][settlement]") {
   const LedgerFixture fixture;
-  {
-    auto ledger = fixture.open();
-    release(ledger, kTenth, Rational(42), "k");
-  }
+  release(fixture.open(), kTenth, Rational(42), "k");
   const int lock = ::open(fixture.sibling(".lock").c_str(), O_RDWR | O_CLOEXEC);
   REQUIRE(::flock(lock, LOCK_EX) == 0);  // so that no reader can settle
   const auto told = [&] {

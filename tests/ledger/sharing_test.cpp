@@ -28,19 +28,6 @@ constexpr uid_t kOwner = 65534;
 constexpr gid_t kGroup = 65533;
 constexpr uid_t kMember = 65532;
 
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 void expect(bool condition, const char* what) {
   if (!condition) throw std::runtime_error(what);
 }
@@ -105,10 +92,10 @@ TEST_CASE("mounts: a ledger mounted as a single file is refused, one in a mounte
       ::_exit(kNotAllowed);
     }
     const std::string words = "Mount the directory";
-    expect(contains(message_of([&] { static_cast<void>(ledger::Ledger::open(other + "/L", {})); }), words),
+    expect(has_part(message_of([&] { static_cast<void>(ledger::Ledger::open(other + "/L", {})); }), words),
            "opened");
     expect(
-        contains(message_of([&] { static_cast<void>(ledger::Ledger::open_read_only(other + "/L")); }), words),
+        has_part(message_of([&] { static_cast<void>(ledger::Ledger::open_read_only(other + "/L")); }), words),
         "read");
     expect(fixture.open().ledger_id() == fixture.id, "refused under its own name");
     expect(::umount((other + "/L").c_str()) == 0, "umount");
@@ -148,12 +135,9 @@ TEST_CASE("users: what root did leaves nothing that keeps the owner out", "[ledg
   CHECK(as_user(kOwner, kGroup, [&] {
     auto ledger = fixture.open();
     const std::string message = message_of([&] { static_cast<void>(ledger.begin()); });
-    expect(contains(message, "belongs to user 0") && !contains(message, "retry"), message.c_str());
+    expect(has_part(message, "belongs to user 0") && !has_part(message, "retry"), message.c_str());
   }));
-  {
-    auto ledger = fixture.open();
-    release(ledger, kTenth, Rational(3));
-  }
+  release(fixture.open(), kTenth, Rational(3));
   CHECK(as_user(kOwner, kGroup, [&] {
     auto ledger = fixture.open();
     release(ledger, kTenth, Rational(4));
@@ -187,7 +171,7 @@ TEST_CASE("users: a group reads with mode 0640, makes nothing beside the ledger 
       CHECK(as_user(kMember, kGroup, read));
       CHECK(as_user(kMember, kGroup, [&] {
         const std::string message = message_of([&] { static_cast<void>(fixture.open()); });
-        expect(contains(message, "only its owner writes") && !contains(message, "retry"), message.c_str());
+        expect(has_part(message, "only its owner writes") && !has_part(message, "retry"), message.c_str());
         auto on_demand = ledger::Ledger::open_on_demand(fixture.path, {});
         const std::string same = message_of([&] { static_cast<void>(on_demand.begin()); });
         expect(same == message && on_demand.snapshot().decisions() == (used_before ? 1 : 0), same.c_str());
@@ -236,7 +220,7 @@ TEST_CASE("users: a group that could write is told that it cannot", "[ledger][us
   std::string warning;
   const auto options = ledger::Options{.warn = [&](const std::string& message) { warning = message; }};
   { static_cast<void>(ledger::Ledger::open(fixture.path, options)); }
-  CHECK(contains(warning, "a group may read"));
+  CHECK(has_part(warning, "a group may read"));
   struct stat status {};
   REQUIRE(::lstat(fixture.path.c_str(), &status) == 0);
   CHECK((status.st_mode & 07777) == 0640);
@@ -245,10 +229,7 @@ TEST_CASE("users: a group that could write is told that it cannot", "[ledger][us
 TEST_CASE("marker: whatever lies in its place poisons, keeps nobody waiting and lets readers go on",
           "[ledger][poison]") {
   const LedgerFixture fixture;
-  {
-    auto ledger = fixture.open();
-    release(ledger, kTenth, Rational(1), "k");
-  }
+  release(fixture.open(), kTenth, Rational(1), "k");
   const std::string marker = fixture.sibling(".poisoned");
   const std::map<std::string, std::function<void()>> things = {
       {"a FIFO", [&] { REQUIRE(::mkfifo(marker.c_str(), 0600) == 0); }},
@@ -287,10 +268,7 @@ TEST_CASE("marker: where it cannot be made the lock file says it, until it is re
     return;
   }
   const LedgerFixture fixture;
-  {
-    auto ledger = fixture.open();
-    release(ledger, kTenth, Rational(1), "k");
-  }
+  release(fixture.open(), kTenth, Rational(1), "k");
   hand_over(fixture, 0700, 0600);
   CHECK(as_user(kOwner, kGroup, [&] {
     FaultVfs vfs;
@@ -309,7 +287,7 @@ TEST_CASE("marker: where it cannot be made the lock file says it, until it is re
   REQUIRE(::chmod(fixture.directory.path().c_str(), 0700) == 0);
   CHECK_FALSE(fs::exists(fixture.sibling(".poisoned")));
   auto ledger = fixture.open();
-  CHECK(contains(message_of([&] { static_cast<void>(ledger.begin()); }), "committing: disk I/O error"));
+  CHECK(has_part(message_of([&] { static_cast<void>(ledger.begin()); }), "committing: disk I/O error"));
   CHECK(fixture.look().find_key("ada", "k")->values.empty());
   CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path, {.by = "cleo"}), LedgerIo);  // not restarted
   ledger::Ledger::clear_poison(fixture.path, "another-boot", {.by = "cleo"});

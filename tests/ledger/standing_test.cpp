@@ -38,9 +38,7 @@ Finds found_by(ledger::Ledger& ledger) {
 }
 
 void apply(ledger::Ledger& ledger, const std::string& yaml, const std::vector<ledger::AccountState>& wanted) {
-  auto transaction = ledger.begin();
-  transaction.apply_policy(policy(yaml), wanted, "why");
-  static_cast<void>(ledger.commit(std::move(transaction)));
+  commit_one(ledger, [&](auto& t) { t.apply_policy(policy(yaml), wanted, "why"); });
 }
 
 /// Over the same file, page by page, as programs do that know nothing of ledgers.
@@ -103,9 +101,7 @@ const std::vector<Happening>& happenings() {
       {"another object relocates a source",
        [](const LedgerFixture& fixture) {
          auto other = fixture.open();
-         auto transaction = other.begin();
-         transaction.relocate("clinic", "/there", "ada", "");
-         static_cast<void>(other.commit(std::move(transaction)));
+         commit_one(other, [&](auto& t) { t.relocate("clinic", "/there", "ada", ""); });
        },
        Finds::as_it_is, 3, 1},
       {"a program that knows nothing of turns counts otherwise",
@@ -145,10 +141,7 @@ TEST_CASE("standing: what is kept of a ledger survives nothing that happens to i
   for (const Happening& happening : happenings()) {
     CAPTURE(happening.what);
     const LedgerFixture fixture;
-    {
-      auto before = fixture.open();
-      release(before, kTenth, Rational(1));
-    }
+    release(fixture.open(), kTenth, Rational(1));
     fs::copy_file(fixture.path, fixture.path + ".backup");
     auto ledger = fixture.open();
     release(ledger, kTenth, Rational(2));
@@ -255,8 +248,7 @@ TEST_CASE("standing: within a transaction an account stands as it was left", "[l
   transaction.reserve(draft, charge_of(units(6)));
   CHECK(balance().reserved == 6);
   CHECK(ledger.commit(std::move(transaction)).size() == 4);
-  auto snapshot = fixture.look();
-  CHECK(balances_fold(snapshot));
+  CHECK(balances_fold(fixture.look()));
 }
 
 TEST_CASE("standing: a key that was found to be free is taken by the next decision that bears it",

@@ -380,9 +380,8 @@ TEST_CASE("transaction: a limit that is removed is recorded, and its account sta
   auto ledger = fixture.open();
   release(ledger, kTenth, Rational(1));
   const auto before = ledger.snapshot().accounts("clinic").at(0);
-  auto transaction = ledger.begin();
-  transaction.apply_policy(policy("version: 1 # none\n"), {}, "no more", {before.name()});
-  static_cast<void>(ledger.commit(std::move(transaction)));
+  commit_one(ledger,
+             [&](auto& t) { t.apply_policy(policy("version: 1 # none\n"), {}, "no more", {before.name()}); });
 
   auto snapshot = ledger.snapshot();
   const auto after = snapshot.accounts("clinic").at(0);
@@ -478,9 +477,9 @@ TEST_CASE("transaction: a policy that cannot be applied changes nothing", "[ledg
   reject(policy("a"), {account("clinic", "epsilon", accounting::kUnitsMax + 1)});
   reject(policy("a"), {account("lab", "epsilon", 1), account("lab", "epsilon", 2)});
   CHECK(ledger.snapshot().active_policy().version == 1);
-  auto lowered = ledger.begin();
-  lowered.apply_policy(policy("a"), {account("clinic", "epsilon", kTenth.units())}, "");
-  static_cast<void>(ledger.commit(std::move(lowered)));
+  commit_one(ledger, [&](auto& t) {
+    t.apply_policy(policy("a"), {account("clinic", "epsilon", kTenth.units())}, "");
+  });
   CHECK(ledger.snapshot().accounts("clinic").at(0).balance.remaining() == 0);
 }
 

@@ -269,6 +269,40 @@ bool balances_fold(ledger::Snapshot& snapshot) {
   return true;
 }
 
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool has_part(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::set<std::string> names_in(const std::string& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.insert(entry.path().filename());
+  return names;
+}
+
+std::size_t descriptors_of(const struct stat& file) {
+  std::size_t count = 0;
+  for (int descriptor = 0; descriptor < 1'024; ++descriptor) {
+    struct stat status {};
+    if (::fstat(descriptor, &status) == 0 && status.st_dev == file.st_dev && status.st_ino == file.st_ino)
+      ++count;
+  }
+  return count;
+}
+
+std::size_t descriptors_of(const std::string& path) {
+  struct stat file {};
+  return ::stat(path.c_str(), &file) == 0 ? descriptors_of(file) : 0;
+}
+
 int in_child(const std::function<void()>& body) {
   std::fflush(nullptr);
   const pid_t child = ::fork();

@@ -1,9 +1,12 @@
 // A ledger in a directory of its own, and the shortest way to record something in it.
 #pragma once
 
-#include <filesystem>
+#include <sys/stat.h>
+
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,12 +80,24 @@ struct LedgerFixture {
 /// "" of a grant.
 std::string record_outcome(ledger::Transaction& transaction, const ledger::DecisionDraft& draft,
                            Epsilon epsilon);
+/// Records what `deed` does in a transaction of its own.
+template <class Deed>
+void commit_one(ledger::Ledger& ledger, Deed deed) {
+  auto transaction = ledger.begin();
+  deed(transaction);
+  static_cast<void>(ledger.commit(std::move(transaction)));
+}
 /// charge, seal and attach within a transaction.
 void record_release(ledger::Transaction& transaction, Epsilon epsilon, const Rational& value,
                     const std::string& key = "");
 /// The same in a transaction of its own.
 ledger::StoredDecision release(ledger::Ledger& ledger, Epsilon epsilon, const Rational& value,
                                const std::string& key = "");
+/// The same with a ledger that is closed after it.
+inline ledger::StoredDecision release(ledger::Ledger&& ledger, Epsilon epsilon, const Rational& value,
+                                      const std::string& key = "") {
+  return release(ledger, epsilon, value, key);
+}
 /// As the engine decides: granted if it fits, else nothing. Replays a key.
 bool release_if_it_fits(ledger::Ledger& ledger, Epsilon epsilon, const Rational& value,
                         const std::string& key = "");
@@ -108,6 +123,18 @@ std::string insert_row(const std::string& path, const std::string& table,
 
 /// Whether spent of every account is what its charges add up to, and within its budget.
 [[nodiscard]] bool balances_fold(ledger::Snapshot& snapshot);
+[[nodiscard]] inline bool balances_fold(ledger::Snapshot&& snapshot) {
+  return balances_fold(snapshot);
+}
+
+/// Returns the message of the error that a call throws, "" where it throws none.
+[[nodiscard]] std::string message_of(const std::function<void()>& call);
+[[nodiscard]] bool has_part(const std::string& text, const std::string& part);
+[[nodiscard]] std::set<std::string> names_in(const std::string& folder);
+/// How many descriptors of this process are open on a file, which may be removed by now. Allocates nothing:
+/// also for a child of a process with threads.
+[[nodiscard]] std::size_t descriptors_of(const struct stat& file);
+[[nodiscard]] std::size_t descriptors_of(const std::string& path);
 
 /// Runs `body` in a forked child and returns its wait status. An exception or failure in the child
 /// ends it with status 1.
