@@ -1,7 +1,9 @@
 # Installs the build into an empty prefix and uses it from there, as a stranger's project would.
 #
 # cmake -DBUILD=… -DCONSUMER=… -DSOURCE=… -DPYTHON=… -DWORK=… -DCOMPILER=… -DGENERATOR=…
-#       [-DFLAGS=…] [-DLAUNCHER=…] -DBUILD_TYPE=… -DVERSION=… -P install_and_consume.cmake
+#       [-DFLAGS=…] [-DLAUNCHER=…] [-DFOUND_ONLY=ON] -DBUILD_TYPE=… -DVERSION=… -P install_and_consume.cmake
+#
+# With FOUND_ONLY the project is configured and not built, and docs/library.md is not followed.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT code EQUAL 0)
@@ -33,13 +35,19 @@ run("${CMAKE_COMMAND}" -S "${CONSUMER}" -B "${WORK}/build" -G "${GENERATOR}"
   "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_CXX_FLAGS=${FLAGS}"
   "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}"
   "-DREADME_SOURCE=${WORK}/readme/example.cpp")
-run("${CMAKE_COMMAND}" --build "${WORK}/build")
-run("${WORK}/build/consumer_tests")
+if(NOT FOUND_ONLY)
+  run("${CMAKE_COMMAND}" --build "${WORK}/build")
+  run("${WORK}/build/consumer_tests")
+  set(example --then "${WORK}/build/readme_example")
+endif()
 
 # The example of README.md runs where a policy.yaml and its data lie, as README.md says.
 run("${PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/check_readme" "${SOURCE}/README.md" --command "${WORK}/prefix/bin/epsilog"
-  --directory "${WORK}/readme" --then "${WORK}/build/readme_example")
+  --directory "${WORK}/readme" ${example})
 message("${output}")
+if(FOUND_ONLY)
+  return()
+endif()
 
 # docs/library.md is followed as it stands, by a reader who has this prefix, compiler and generator.
 file(GLOB_RECURSE pc "${WORK}/prefix/*/epsilog.pc")

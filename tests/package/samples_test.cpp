@@ -1,10 +1,7 @@
 // The programs of README.md and docs/library.md, as they stand there, over ledgers in every state in which a
 // request can be: none ends but as it says.
 #include <cerrno>
-#include <filesystem>
-#include <functional>
 #include <iostream>
-#include <sstream>
 
 #include "epsilog/engine/engine.hpp"
 #include "epsilog/ledger/record.hpp"
