@@ -65,7 +65,7 @@ void walk(std::uint64_t walks, int steps) {
 
 TEST_CASE("joints: whatever happens in whatever state, the ledger says only what the active policy allows",
           "[engine][joints][property]") {
-  walk(20, 300);
+  walk(7, 300);
 }
 
 TEST_CASE("joints: the same through a hundred thousand steps and more", "[.long][engine][joints][property]") {
