@@ -377,13 +377,8 @@ class SmallLedger {
   std::string reserved_;
 };
 
-/// Every bit of every byte is flipped by `scripts/test --long`, which takes hours; a run takes a sample, a
-/// sanitizer a smaller one.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/// Every bit of every byte is flipped by `scripts/test --long`, which takes hours; a run takes a sample.
 constexpr std::size_t kOneByteOf = 32;
-#else
-constexpr std::size_t kOneByteOf = 8;
-#endif
 
 /// Of the bytes in use one of so many, and fewer of the many that are not.
 bool one_of_a_run(const SmallLedger& ledger, std::size_t byte, std::mt19937_64& random) {
