@@ -1,6 +1,4 @@
 // The accountants side by side: each the bound of its own theorem, and none where it has nothing to say.
-#include <vector>
-
 #include "composition_reference.hpp"
 #include "epsilog/accounting/accountant.hpp"
 #include "epsilog/accounting/advanced_composition.hpp"

@@ -1,8 +1,5 @@
 #include "epsilog/accounting/bounded_sum.hpp"
 
-#include <random>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace epsilog::accounting;

@@ -1,10 +1,6 @@
 // Callbacks that are handed in: for one call, and to be kept.
 #include "epsilog/accounting/callback.hpp"
 
-#include <functional>
-#include <memory>
-#include <string>
-
 #include "support/catch.hpp"
 
 using namespace epsilog::accounting;

@@ -1,11 +1,6 @@
 // Figures of tests/reference/composition.csv, and what "an upper bound within the tolerance" means.
 #pragma once
 
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "epsilog/accounting/optimal_composition.hpp"
 #include "support/catch.hpp"
 

@@ -1,7 +1,5 @@
 #include "epsilog/accounting/composition.hpp"
 
-#include <vector>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/filter.hpp"
 #include "support/catch.hpp"

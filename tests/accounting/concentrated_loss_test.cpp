@@ -1,8 +1,4 @@
 // Limits and charges of the accounts that add rho or Renyi divergences.
-#include <algorithm>
-
-#include <string>
-
 #include "composition_reference.hpp"
 #include "epsilog/accounting/concentrated_loss.hpp"
 #include "epsilog/accounting/errors.hpp"

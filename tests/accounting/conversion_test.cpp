@@ -1,9 +1,5 @@
 // Closed-form composition, zCDP and Renyi divergences: published figures, those of
 // tests/reference/composition.py, and bounds of one accountant by another.
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "composition_reference.hpp"
 #include "epsilog/accounting/advanced_composition.hpp"
 #include "epsilog/accounting/errors.hpp"

@@ -1,8 +1,5 @@
 #include "enough_search.hpp"
 
-#include <cmath>
-#include <vector>
-
 #include "loss_spectrum.hpp"
 #include "support/catch.hpp"
 

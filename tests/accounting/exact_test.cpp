@@ -1,9 +1,5 @@
 #include "epsilog/accounting/exact.hpp"
 
-#include <cstdint>
-#include <limits>
-#include <optional>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
 

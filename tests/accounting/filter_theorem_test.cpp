@@ -1,11 +1,5 @@
 // The filters, on transcripts short enough to enumerate: an analyst who picks each mechanism by the answers
 // so far, until nothing more fits the limit.
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "composition_reference.hpp"
 #include "epsilog/accounting/advanced_composition.hpp"
 #include "epsilog/accounting/concentrated_loss.hpp"

@@ -1,8 +1,6 @@
 // Every calculator, whatever the process did to floating point.
 #include "epsilog/accounting/floating_point.hpp"
 
-#include <limits>
-
 #include "epsilog/accounting/accountant.hpp"
 #include "epsilog/accounting/advanced_composition.hpp"
 #include "epsilog/accounting/concentrated_loss.hpp"

@@ -1,12 +1,8 @@
 // The spectrum of composed losses against its definition in long doubles, at every frequency.
 #include "loss_spectrum.hpp"
 
-#include <cmath>
 #include <complex>
-#include <cstdint>
 #include <numbers>
-#include <random>
-#include <vector>
 
 #include "support/catch.hpp"
 

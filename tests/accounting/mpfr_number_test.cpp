@@ -1,8 +1,5 @@
 #include "epsilog/accounting/mpfr_number.hpp"
 
-#include <limits>
-#include <utility>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
 

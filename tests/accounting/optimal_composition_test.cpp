@@ -2,8 +2,6 @@
 // against another.
 #include "epsilog/accounting/optimal_composition.hpp"
 
-#include <vector>
-
 #include "composition_reference.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/failure_probability.hpp"

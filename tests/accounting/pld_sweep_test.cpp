@@ -2,8 +2,6 @@
 #include "accounting/pld_sweep.hpp"
 
 #include <cstdio>
-#include <map>
-#include <utility>
 
 #include "support/catch.hpp"
 

@@ -1,8 +1,5 @@
 #include "epsilog/accounting/privacy_loss_distribution.hpp"
 
-#include <string>
-#include <vector>
-
 #include "composition_reference.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/optimal_composition.hpp"

@@ -1,9 +1,5 @@
 #include "epsilog/accounting/rational.hpp"
 
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
 

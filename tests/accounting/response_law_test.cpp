@@ -1,8 +1,6 @@
 // What is left out of a law of losses is charged, not forgotten.
 #include "response_law.hpp"
 
-#include <vector>
-
 #include "composition_reference.hpp"
 #include "support/catch.hpp"
 

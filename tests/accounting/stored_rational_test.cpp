@@ -1,9 +1,5 @@
 #include "epsilog/accounting/stored_rational.hpp"
 
-#include <random>
-#include <string>
-#include <vector>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
 

@@ -1,7 +1,5 @@
 // Tables with totals: which cells a margin sums, and the table that fits noisy cells and totals best against
 // a general solver of the normal equations.
-#include <random>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/table_fit.hpp"
 #include "support/catch.hpp"

@@ -1,9 +1,6 @@
 // The command line: verbs, options, numbers. Wrong ones end with exit code 2, one line on standard
 // error, and nothing on standard output.
-#include <algorithm>
-
 #include "support/case_table.hpp"
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

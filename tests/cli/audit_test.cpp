@@ -1,6 +1,5 @@
 // audit verify through the command: a sound ledger passes, and each kind of tampering is named.
 #include "support/case_table.hpp"
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

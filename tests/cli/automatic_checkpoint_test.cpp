@@ -1,8 +1,4 @@
 // Checkpoints that a policy has signed by themselves, as whoever runs the command meets them.
-#include <filesystem>
-#include <thread>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

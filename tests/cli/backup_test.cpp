@@ -1,7 +1,4 @@
 // backup, restore, and a replica that is given up in part, from the command line.
-#include <filesystem>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

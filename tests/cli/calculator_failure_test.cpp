@@ -1,7 +1,4 @@
 // Calculators refuse what has no answer: exit code 2 and one line that names the option.
-#include <algorithm>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

@@ -1,12 +1,8 @@
 // The calculators: every verb as text, JSON, quiet and table, against figures that
 // tests/reference/command_figures.py computes by two methods.
-#include <cmath>
-#include <map>
-
 #include "csv_table.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "support/case_table.hpp"
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::accounting;

@@ -1,9 +1,5 @@
 // plan --compare: held to what plan says under a policy that names each mechanism, and to formulas of its
 // own.
-#include <array>
-#include <cmath>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

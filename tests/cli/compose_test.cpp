@@ -1,9 +1,6 @@
 // compose: every accountant side by side, as text, JSON, quiet and table.
-#include <optional>
-
 #include "csv_table.hpp"
 #include "epsilog/accounting/rational.hpp"
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::accounting;

@@ -1,5 +1,4 @@
 // credentials new, add, list, revoke: what they print and record, and what they refuse.
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

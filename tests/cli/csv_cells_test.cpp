@@ -1,9 +1,4 @@
 // No verb that reads a CSV file for the curator shows a cell of it.
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

@@ -1,8 +1,5 @@
 // audit export --format csv: decisions as rows, read back by rules of its own and held to history --json.
-#include <sstream>
-
 #include "csv_table.hpp"
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

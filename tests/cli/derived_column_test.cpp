@@ -1,5 +1,4 @@
 // Columns that are functions of others, as the command asks about them and shows what it found.
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

@@ -1,14 +1,6 @@
 // That every kind of record is told where people look, and which decisions a filter lists.
-#include <cstdlib>
-#include <fstream>
-#include <map>
 #include <regex>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

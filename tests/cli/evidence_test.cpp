@@ -1,11 +1,6 @@
 // Checkpoints, proofs and witnesses by the command: what each verb prints, and what it refuses.
 #include <sys/stat.h>
 
-#include <filesystem>
-#include <functional>
-#include <thread>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

@@ -2,20 +2,9 @@
 // of each file. What passes, stands or poisons is what the ledger's table says, and none is told as damage.
 #include <sys/wait.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <random>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "file_verdict.hpp"
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::ledger;

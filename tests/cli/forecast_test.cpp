@@ -1,7 +1,6 @@
 // forecast, plan --count and plan --batch.
 #include "csv_table.hpp"
 #include "epsilog/accounting/rational.hpp"
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::accounting;

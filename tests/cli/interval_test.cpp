@@ -1,10 +1,6 @@
 // What the command tells of the intervals of an answer (docs/command.md): JSON, text, and every way to see it
 // again.
-#include <algorithm>
-#include <sstream>
-
 #include "epsilog/accounting/rational.hpp"
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::accounting;

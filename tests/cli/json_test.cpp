@@ -1,8 +1,4 @@
 // The JSON contract: which fields there are, and of which type.
-#include <functional>
-#include <sstream>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

@@ -1,5 +1,4 @@
 // audit export and audit import: the records of a ledger as lines, and a read-only ledger of them.
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

@@ -1,6 +1,5 @@
 // `log` of an answer: who prints it, who does not, and that it is what audit export has there.
 #include "epsilog/ledger/digest.hpp"
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

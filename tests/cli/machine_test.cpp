@@ -1,5 +1,4 @@
 // A machine that gives no randomness, and bytes that are no text.
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

@@ -1,7 +1,4 @@
 // The policy's choice of mechanism as the command shows it: --delta, JSON, text, refusals.
-#include <cmath>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

@@ -4,17 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <map>
-#include <optional>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/seal.hpp"
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

@@ -2,14 +2,8 @@
 // opens or makes one. strace puts the type into what statfs(2) answers.
 #include <sys/wait.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

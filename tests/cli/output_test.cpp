@@ -1,7 +1,4 @@
 // What reaches terminals, pipes and full disks.
-#include <algorithm>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

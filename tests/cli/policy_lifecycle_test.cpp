@@ -1,7 +1,4 @@
 // policy diff, policy import and policy init.
-#include <filesystem>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

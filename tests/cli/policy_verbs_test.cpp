@@ -1,5 +1,4 @@
 // init, policy check, policy show, policy apply and data check.
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

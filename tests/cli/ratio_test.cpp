@@ -1,8 +1,5 @@
 // Ratios and variances over a private number of rows, as the command plans, compares, releases and tells
 // them.
-#include <cmath>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

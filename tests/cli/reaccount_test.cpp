@@ -1,9 +1,5 @@
 // audit reaccount: what history cost under each accountant, the same as compose says of the same mechanisms.
-#include <string>
-#include <vector>
-
 #include "epsilog/accounting/rational.hpp"
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::accounting;

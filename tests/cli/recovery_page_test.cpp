@@ -2,19 +2,8 @@
 // from the page and run, and what comes of it is what the row says.
 #include <sys/wait.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

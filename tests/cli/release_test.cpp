@@ -1,8 +1,5 @@
 // plan and release: budgets, keys, supplied values, groups and conditions, through the command.
-#include <filesystem>
-
 #include "epsilog/accounting/rational.hpp"
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::accounting;

@@ -1,7 +1,4 @@
 // A policy with a replica, from the command line: refused without it, put right from it.
-#include <filesystem>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

@@ -3,13 +3,8 @@
 #include <sys/stat.h>
 
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <regex>
-#include <sstream>
-#include <string_view>
 
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

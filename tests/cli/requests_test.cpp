@@ -1,8 +1,5 @@
 // reserve, commit, cancel, token, pending, approve and reject through the command: what they print, and how
 // they end.
-#include <sstream>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

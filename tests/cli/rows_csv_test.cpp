@@ -1,10 +1,7 @@
 // --format csv: every verb that prints rows prints as a table what --json says, and every other one refuses.
-#include <algorithm>
 #include <regex>
-#include <set>
 
 #include "csv_table.hpp"
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

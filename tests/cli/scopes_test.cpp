@@ -1,8 +1,4 @@
 // Budgets of many scopes through the command: what is printed of them, and who is told what.
-#include <algorithm>
-#include <sstream>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

@@ -1,13 +1,4 @@
 // A ledger that may not be written to, or not read, as it stands: what each verb does about it.
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

@@ -1,9 +1,5 @@
 // Text for people: short, as wide as the terminal, with numbers that can be read, and inert whatever is in
 // it.
-#include <algorithm>
-#include <cmath>
-
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

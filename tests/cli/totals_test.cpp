@@ -1,5 +1,4 @@
 // Tables with their totals, as the command is asked for them and shows them.
-#include "support/catch.hpp"
 #include "table_clinic.hpp"
 
 using namespace epsilog::test;

@@ -1,5 +1,4 @@
 // A row that cannot be read, and what may be typed.
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

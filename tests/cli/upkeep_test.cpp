@@ -1,7 +1,6 @@
 // clock confirm and relocate.
 #include <regex>
 
-#include "support/catch.hpp"
 #include "workbench.hpp"
 
 using namespace epsilog::test;

@@ -10,15 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <bitset>
-#include <cstdlib>
-#include <fstream>
-#include <memory>
-#include <sstream>
-#include <stdexcept>
 
-#include "support/catch.hpp"
 #include "support/no_randomness.hpp"
 
 namespace epsilog::test {

@@ -1,14 +1,10 @@
 // Runs the built command in a temporary directory of its own and keeps what it printed.
 #pragma once
 
-#include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "support/case_table.hpp"
+#include "support/catch.hpp"
 
 namespace epsilog::test {
 

@@ -1,7 +1,5 @@
 // Many accounts of one dataset, looked up and moved one by one.
-#include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fixture.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

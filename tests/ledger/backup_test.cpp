@@ -3,19 +3,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <random>
-#include <set>
-#include <sstream>
-
 #include "commit_mark.hpp"
 #include "epsilog/ledger/replica.hpp"
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"
 #include "merkle_tree.hpp"
 #include "replica_tail.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -1,10 +1,8 @@
 // Releases of batches in the ledger: rows that share out components and values, and what each scope has to
 // cover.
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/fixed_draws.hpp"
 #include "ledger/support/fixture.hpp"
 #include "records.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -4,11 +4,6 @@
 #include <sys/mman.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <random>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/json_writer.hpp"
 #include "support/case_table.hpp"

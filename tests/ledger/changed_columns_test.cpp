@@ -1,10 +1,6 @@
 // Every column of every table, changed by hand: whatever the value says is said somewhere else too.
-#include <filesystem>
-#include <set>
-
 #include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/full_history.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -1,15 +1,10 @@
 // Ledger time never goes back, and a forged clock does not move the calendar.
-#include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "ledger/support/fixture.hpp"
 #include "ledger_clock.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

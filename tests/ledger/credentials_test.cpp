@@ -1,10 +1,8 @@
 // Credential events among everything else that a ledger keeps: in its replica, in another process's view, in
 // groups, and in a ledger that is made of its lines.
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/credential_event.hpp"
 #include "ledger/support/fixture.hpp"
 #include "ledger/support/replicated.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -8,16 +8,11 @@
 // changed in the row        | bytes of another hash    | SHA-256   | the row is damaged  | the row is damaged
 #include "data_token.hpp"
 
-#include <fstream>
-#include <set>
-
 #include "commit_mark.hpp"
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/fixture.hpp"
 #include "poison.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

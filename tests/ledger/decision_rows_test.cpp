@@ -5,7 +5,6 @@
 #include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/full_history.hpp"
 #include "stored_bytes.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

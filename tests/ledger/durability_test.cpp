@@ -1,14 +1,9 @@
 // Power failures, simulated at every point of a run: what was acknowledged is on the disk, and what is
 // on the disk makes sense. The controls show that the simulation would notice.
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/fixture.hpp"
 #include "ledger/support/power_failure.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

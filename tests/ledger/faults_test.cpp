@@ -4,16 +4,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <thread>
-
 #include "connection.hpp"
-#include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/fixture.hpp"
 #include "poison.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

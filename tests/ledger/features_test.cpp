@@ -1,18 +1,5 @@
 // Features that a newer program announced: this one says which, and neither writes nor judges past it.
-#include <algorithm>
-#include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <optional>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "commit_mark.hpp"
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/needs_feature.hpp"
 #include "feature_of_test.hpp"
@@ -24,7 +11,6 @@
 #include "lock_file.hpp"
 #include "poison.hpp"
 #include "records.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -5,27 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <map>
-#include <memory>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "connection.hpp"
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "file_verdict.hpp"
 #include "ledger/support/file_faults.hpp"
 #include "ledger/support/fixture.hpp"
 #include "ledger/support/replicated.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -1,9 +1,6 @@
 // Amounts as decimals, without exact arithmetic: the same texts as with it.
 #include "grid_units.hpp"
 
-#include <array>
-#include <random>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/rational.hpp"

@@ -7,21 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <atomic>
 #include <cerrno>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <thread>
-#include <vector>
 
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/files_replaced.hpp"
 #include "held_files.hpp"
 #include "ledger/support/fixture.hpp"
 #include "ledger/support/outsider.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

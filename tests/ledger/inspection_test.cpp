@@ -2,15 +2,9 @@
 
 #include <sqlite3.h>
 
-#include <algorithm>
-#include <fstream>
-#include <iterator>
-
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "ledger/support/fixture.hpp"
 #include "support/case_table.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

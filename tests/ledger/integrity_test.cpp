@@ -1,22 +1,14 @@
 // What a damaged page could turn into budget or into a second value is held against what says it elsewhere.
 // Here each of these is damaged on purpose; tests/engine/whole/flipped_bit_test.cpp flips bits wherever they
 // lie.
-#include <algorithm>
-#include <fstream>
-#include <functional>
-#include <iterator>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "account_checksum.hpp"
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "ledger/support/fixture.hpp"
 #include "schema_comparison.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -5,19 +5,12 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
-#include <functional>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "commit_mark.hpp"
-#include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"
 #include "replica_mark.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -1,13 +1,6 @@
 // Reservations and approvals: what may follow what, and what each does to the balances.
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <stdexcept>
-
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/fixture.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

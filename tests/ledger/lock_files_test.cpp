@@ -7,16 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <filesystem>
-#include <fstream>
-#include <thread>
-
-#include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fixture.hpp"
-#include "support/catch.hpp"
 #include "turnstile.hpp"
 
 using namespace epsilog;

@@ -1,17 +1,10 @@
 // How long the write-ahead log gets while everybody reads and somebody writes all the time.
 #include <sys/stat.h>
 
-#include <atomic>
-#include <chrono>
-#include <optional>
-#include <thread>
-#include <vector>
-
 #include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/fixture.hpp"
 #include "ledger_files.hpp"
 #include "reading_gate.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -11,15 +11,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <fstream>
-
 #include "commit_mark.hpp"
-#include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fixture.hpp"
 #include "ledger/support/reference_tree.hpp"
 #include "poison.hpp"
 #include "record_log.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

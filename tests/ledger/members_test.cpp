@@ -10,19 +10,11 @@
 // meets FULL, NOMEM, IOERR  | nothing    | nothing of anybody           | over
 //
 // in each place of a group of three, and with a fault at every operation and every request for memory.
-#include <array>
-#include <functional>
-#include <memory>
-#include <random>
-#include <stdexcept>
-
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/fault_memory.hpp"
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/fixture.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -2,8 +2,6 @@
 //
 // Published values: those of the reference implementation of Certificate Transparency, as
 // github.com/transparency-dev/merkle has them (testonly/constants.go, testdata/).
-#include <random>
-
 #include "epsilog/ledger/merkle_proof.hpp"
 #include "ledger/support/reference_tree.hpp"
 #include "support/catch.hpp"

@@ -1,8 +1,6 @@
 // The tree over rows is that of RFC 6962, whatever the size, and reads few of them.
 #include "merkle_tree.hpp"
 
-#include <set>
-
 #include "epsilog/accounting/errors.hpp"
 #include "ledger/support/reference_tree.hpp"
 #include "support/catch.hpp"

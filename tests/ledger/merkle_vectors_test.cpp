@@ -2,8 +2,6 @@
 // tests/reference/merkle_tree.py.
 #include <nlohmann/json.hpp>
 
-#include <fstream>
-
 #include "ledger/support/reference_tree.hpp"
 #include "support/catch.hpp"
 

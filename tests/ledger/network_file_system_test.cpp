@@ -6,13 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <functional>
-#include <set>
-#include <string>
-#include <vector>
 
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/network_file_system.hpp"
 #include "file_system.hpp"
 #include "ledger/support/fuse_mount.hpp"
@@ -20,7 +14,6 @@
 #include "ledger/support/replicated.hpp"
 #include "ledger/support/told_file_system.hpp"
 #include "poison.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

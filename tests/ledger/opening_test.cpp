@@ -4,20 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <memory>
-#include <thread>
-
 #include "connection.hpp"
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/files_replaced.hpp"
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/fixture.hpp"
 #include "poison.hpp"
 #include "schema.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

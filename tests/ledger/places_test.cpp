@@ -7,13 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
-
-#include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fixture.hpp"
 #include "ledger_files.hpp"
 #include "lock_holder.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -1,15 +1,12 @@
 // A ledger that was poisoned and goes on: on record, once, whatever happens meanwhile.
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "commit_mark.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/replica.hpp"
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"
 #include "poison.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

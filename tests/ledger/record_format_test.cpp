@@ -1,10 +1,4 @@
 // What docs/record_format.md shows comes out as it stands there.
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <set>
-#include <sstream>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/canonical_json.hpp"
 #include "ledger/support/json_parts.hpp"

@@ -1,13 +1,8 @@
 // The log of a ledger against its rows and against the tree's recursive definition.
 #include "record_log.hpp"
 
-#include <algorithm>
-#include <set>
-
-#include "epsilog/accounting/errors.hpp"
 #include "ledger/support/full_history.hpp"
 #include "ledger/support/reference_tree.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

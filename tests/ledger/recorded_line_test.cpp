@@ -1,16 +1,8 @@
 // What is told of a stored decision is what was recorded, or nothing.
-#include <algorithm>
-#include <filesystem>
-#include <map>
-#include <random>
-#include <set>
-#include <string>
-
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "ledger/support/full_history.hpp"
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

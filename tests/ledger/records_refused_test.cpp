@@ -1,6 +1,4 @@
 // What is no line of a record: members that are missing, twice, renamed, moved, of another type or empty.
-#include <algorithm>
-
 #include "ledger/support/record_faults.hpp"
 #include "support/case_table.hpp"
 #include "support/catch.hpp"

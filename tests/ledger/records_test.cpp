@@ -1,10 +1,6 @@
 // Lines of records: what is written is read, and nothing else is.
 #include "records.hpp"
 
-#include <algorithm>
-#include <array>
-#include <random>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/canonical_json.hpp"
 #include "epsilog/ledger/digest.hpp"

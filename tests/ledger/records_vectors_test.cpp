@@ -1,10 +1,6 @@
 // The vectors in tests/vectors/records.json, which any program can run, made by tests/reference/records.py.
 #include <nlohmann/json.hpp>
 
-#include <fstream>
-#include <map>
-#include <set>
-
 #include "epsilog/accounting/errors.hpp"
 #include "ledger/support/reference_tree.hpp"
 #include "records.hpp"

@@ -2,12 +2,7 @@
 // recovered.
 #include "remembered_end.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "commit_mark.hpp"
 #include "epsilog/ledger/digest.hpp"
@@ -15,7 +10,6 @@
 #include "ledger/support/failing_lock_write.hpp"
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

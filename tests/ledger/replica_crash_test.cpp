@@ -1,13 +1,9 @@
 // Kills and power failures of who writes to a ledger with a replica, at every operation.
 #include <sys/stat.h>
 
-#include <cstdlib>
-#include <filesystem>
-
 #include "epsilog/ledger/replica.hpp"
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

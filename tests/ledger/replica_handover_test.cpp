@@ -2,14 +2,8 @@
 // word.
 #include "replica_handover.hpp"
 
-#include <filesystem>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

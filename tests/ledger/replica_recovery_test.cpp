@@ -1,13 +1,9 @@
 // A ledger from its replica: put back what is missing, or made again.
-#include <algorithm>
-#include <filesystem>
-
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/replica.hpp"
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -3,14 +3,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 
 #include "epsilog/ledger/replica.hpp"
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"
 #include "replica_tail.hpp"
 #include "support/case_table.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -1,10 +1,6 @@
 // The text of a request, taken apart and put together again.
 #include "request_text.hpp"
 
-#include <algorithm>
-#include <map>
-#include <random>
-
 #include "epsilog/ledger/json_writer.hpp"
 #include "support/case_table.hpp"
 #include "support/catch.hpp"

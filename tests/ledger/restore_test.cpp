@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <fcntl.h>
-#include <filesystem>
 
 #include "commit_mark.hpp"
 #include "epsilog/ledger/digest.hpp"
@@ -12,7 +11,6 @@
 #include "ledger/support/replicated.hpp"
 #include "poison.hpp"
 #include "replica_mark.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -1,11 +1,7 @@
 // The database itself refuses, whoever asks: here SQL is written by hand, as a careless program would.
-#include <map>
-
 #include "decision_rows.hpp"
-#include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fixture.hpp"
 #include "support/case_table.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

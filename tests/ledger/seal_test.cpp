@@ -4,17 +4,7 @@
 
 #include <unistd.h>
 
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "commit_mark.hpp"
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/canonical_json.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/lines_missing.hpp"
@@ -25,7 +15,6 @@
 #include "poison.hpp"
 #include "remembered_end.hpp"
 #include "support/case_table.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -6,20 +6,15 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "commit_mark.hpp"
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/fixture.hpp"
 #include "ledger/support/power_failure.hpp"
 #include "poison.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -2,9 +2,7 @@
 #include "shared_rows.hpp"
 
 #include "connection.hpp"
-#include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fixture.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

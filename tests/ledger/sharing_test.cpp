@@ -8,15 +8,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-
-#include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/fixture.hpp"
 #include "ledger_files.hpp"
 #include "poison.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -3,16 +3,12 @@
 // written, and what the next transaction of that Ledger finds.
 #include <sqlite3.h>
 
-#include <filesystem>
-#include <functional>
 #include <tuple>
 
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/files_replaced.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/fixture.hpp"
 #include "poison.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -1,13 +1,9 @@
 // Values of a decision as its row has them: in steps of a grid and by their digest where there are many.
 #include "stored_values.hpp"
 
-#include <random>
-
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "ledger/support/fixture.hpp"
-#include "support/catch.hpp"
 #include "values_text.hpp"
 
 using namespace epsilog;

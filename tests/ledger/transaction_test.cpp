@@ -1,10 +1,8 @@
 #include "decision_id.hpp"
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "ledger/support/fixture.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;

@@ -1,11 +1,6 @@
 // The turns of the threads of one Ledger.
 #include <sys/resource.h>
 
-#include <atomic>
-#include <chrono>
-#include <thread>
-#include <vector>
-
 #include "support/catch.hpp"
 #include "turnstile.hpp"
 

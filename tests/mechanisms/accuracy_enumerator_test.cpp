@@ -2,10 +2,6 @@
 // probability: no tail of the drawn law exceeds the ideal one by more than the share set aside for it.
 //
 // Margin  Probabilities of the toy are exact; their sums in binary64 are off by less than 1e-12.
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "epsilog/mechanisms/snapping.hpp"
 #include "snapping_accuracy.hpp"
 #include "support/catch.hpp"

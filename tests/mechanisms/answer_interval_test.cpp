@@ -7,12 +7,6 @@
 //           between.
 #include "epsilog/mechanisms/answer_interval.hpp"
 
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <set>
-#include <vector>
-
 #include "directed_functions.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/discrete_gaussian.hpp"

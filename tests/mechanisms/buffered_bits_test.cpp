@@ -1,13 +1,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <set>
-#include <thread>
-#include <vector>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 #include "key_stream.hpp"

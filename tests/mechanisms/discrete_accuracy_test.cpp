@@ -1,7 +1,5 @@
 #include <mpfr.h>
 
-#include <cmath>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/discrete_gaussian.hpp"
 #include "epsilog/mechanisms/discrete_laplace.hpp"

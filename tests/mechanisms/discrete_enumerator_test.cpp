@@ -1,9 +1,6 @@
 // Every choice of random words of a sampler, walked as a tree: exact rational bounds of the probability
 // of each output, without a model of the sampler beside the shipped code. Words of 2 to 5 bits go
 // through the same code as the 64 bits of a release, and are undecided often enough to be looked at.
-#include <array>
-#include <optional>
-
 #include "directed_functions.hpp"
 #include "discrete_sampler.hpp"
 #include "support/catch.hpp"

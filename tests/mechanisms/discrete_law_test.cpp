@@ -6,11 +6,6 @@
 //             counts is far below the factor left to 1e-12). The seeds are fixed (ChaCha20).
 // Power       A cell whose probability is off by 10 % of itself contributes more than 10 at 1,000 counts;
 //             the last two cases show that laws 5 % off are caught.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <vector>
-
 #include "discrete_sampler.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "support/catch.hpp"

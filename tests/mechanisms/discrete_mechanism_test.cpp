@@ -1,9 +1,5 @@
 #include "epsilog/mechanisms/discrete_mechanism.hpp"
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "directed_functions.hpp"
 #include "discrete_calibration.hpp"
 #include "discrete_sampler.hpp"

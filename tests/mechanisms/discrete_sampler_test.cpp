@@ -1,9 +1,5 @@
 #include "discrete_sampler.hpp"
 
-#include <array>
-#include <string>
-#include <vector>
-
 #include "directed_functions.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "support/case_table.hpp"

@@ -1,14 +1,7 @@
 // The bound that is charged, tried on a mechanism small enough to know every output probability, and
 // every known way of building the mechanism wrongly, shown to break it. If a wrong mechanism passed,
 // the enumerator would be worth nothing.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <limits>
-#include <map>
 #include <span>
-#include <vector>
 
 #include "epsilog/mechanisms/snapping.hpp"
 #include "snapping_draw.hpp"

@@ -4,10 +4,6 @@
 // Source   Christian Covington, "Snapping Mechanism Notes", September 11, 2019, section 6.2; its
 //          formulas are in notes_formulas.hpp.
 // Exact    Quantiles at an answer are compared exactly. What the notes return is binary64, good to 1e-13.
-#include <cmath>
-#include <random>
-#include <string>
-
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
 #include "mechanisms/exact_number.hpp"
 #include "notes_formulas.hpp"

@@ -5,13 +5,6 @@
 //          September 11, 2019; their formulas are in notes_formulas.hpp.
 // Margin   Probabilities are sums of a few exponentials in binary64, good to 1e-13. Inequalities
 //          between them have gaps above 1e-5, or state the margin; so do equalities.
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <utility>
-#include <vector>
-
 #include "epsilog/mechanisms/snapping.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
 #include "notes_formulas.hpp"

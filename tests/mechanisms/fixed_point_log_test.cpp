@@ -1,8 +1,5 @@
 #include "fixed_point_log.hpp"
 
-#include <cstdint>
-#include <vector>
-
 #include "log_table_from_mpfr.hpp"
 #include "snapping_integers.hpp"
 #include "support/catch.hpp"

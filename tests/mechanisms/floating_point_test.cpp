@@ -1,6 +1,4 @@
 // Every calculator and mechanism, whatever the process did to floating point.
-#include <limits>
-
 #include "epsilog/mechanisms/discrete_gaussian.hpp"
 #include "epsilog/mechanisms/discrete_laplace.hpp"
 #include "epsilog/mechanisms/discrete_mechanism.hpp"

@@ -1,10 +1,5 @@
 #include "epsilog/mechanisms/gaussian_calibration.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "epsilog/accounting/errors.hpp"
 #include "mechanisms/exact_number.hpp"
 #include "support/catch.hpp"

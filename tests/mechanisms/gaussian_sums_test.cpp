@@ -1,8 +1,5 @@
 #include "gaussian_sums.hpp"
 
-#include <algorithm>
-#include <vector>
-
 #include "bernoulli_numbers.hpp"
 #include "mechanisms/exact_number.hpp"
 #include "support/catch.hpp"

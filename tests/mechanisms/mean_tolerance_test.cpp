@@ -1,8 +1,3 @@
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <string_view>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/tolerance.hpp"
 #include "mechanisms/exact_number.hpp"

@@ -1,10 +1,5 @@
 #include "epsilog/mechanisms/noise_presence.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "epsilog/accounting/errors.hpp"
 #include "mechanisms/exact_number.hpp"
 #include "support/catch.hpp"

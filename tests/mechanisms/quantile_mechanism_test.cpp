@@ -1,12 +1,6 @@
 // Quantiles as a release: what is refused, what is drawn, what a draw reads.
 #include "epsilog/mechanisms/quantile_mechanism.hpp"
 
-#include <algorithm>
-#include <array>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/renyi.hpp"
 #include "selection_law.hpp"

@@ -1,10 +1,5 @@
 // The loss of quantiles, from the exact probabilities of every release of every toy data set and of all its
 // neighbours.
-#include <algorithm>
-#include <array>
-#include <map>
-#include <vector>
-
 #include "quantile_split.hpp"
 #include "selection_law.hpp"
 #include "support/catch.hpp"

@@ -1,9 +1,5 @@
 // The sensitivities of quantiles against every pair of neighbours of a toy domain: none is exceeded, and each
 // is attained. And that what is split between selections and cells adds up to what one unit is allowed.
-#include <algorithm>
-#include <array>
-#include <vector>
-
 #include "epsilog/accounting/errors.hpp"
 #include "quantile_split.hpp"
 #include "selection_law.hpp"

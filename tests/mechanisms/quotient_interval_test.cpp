@@ -6,11 +6,6 @@
 // 10^-9 is far more than is lost.
 #include "epsilog/mechanisms/quotient_interval.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "difference_quantile.hpp"
 #include "epsilog/mechanisms/discrete_mechanism.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"

@@ -1,10 +1,6 @@
 // Rank errors: the bound that is known before anything is spent, against exact tails.
 #include "rank_accuracy.hpp"
 
-#include <algorithm>
-#include <array>
-#include <vector>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/quantile_mechanism.hpp"
 #include "selection_law.hpp"

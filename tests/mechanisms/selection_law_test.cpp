@@ -6,10 +6,6 @@
 //             under
 //             [.long].
 // Power       The last case: a rate 10 % off is told apart with 10^5 draws, and 1 % off with 10^7.
-#include <cmath>
-#include <map>
-#include <vector>
-
 #include "selection_law.hpp"
 #include "selection_sampler.hpp"
 #include "support/catch.hpp"

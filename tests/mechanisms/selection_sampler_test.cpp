@@ -1,11 +1,7 @@
 // Selections: their law by definition, by the walk over every choice of random words, and their tiers.
 #include "selection_sampler.hpp"
 
-#include <algorithm>
-#include <array>
 #include <numeric>
-#include <optional>
-#include <vector>
 
 #include "epsilog/accounting/errors.hpp"
 #include "exponential_trial.hpp"

@@ -1,8 +1,5 @@
 #include "snapping_accuracy.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "enumerated_accuracy.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/snapping.hpp"

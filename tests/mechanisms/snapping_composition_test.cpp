@@ -1,9 +1,5 @@
 // What several snapping releases lose together: the bound from the law of Laplace noise, tried on mechanisms
 // small enough to know every output probability.
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "epsilog/accounting/privacy_loss_distribution.hpp"
 #include "epsilog/accounting/renyi.hpp"
 #include "support/catch.hpp"

@@ -1,7 +1,5 @@
 #include "snapping_draw.hpp"
 
-#include <vector>
-
 #include "epsilog/mechanisms/snapping.hpp"
 #include "support/catch.hpp"
 #include "support/replay_bits.hpp"

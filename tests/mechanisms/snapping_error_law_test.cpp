@@ -2,11 +2,6 @@
 //
 // References  tests/reference/snapping_accuracy.csv, by snapping_accuracy.py beside it: 62 digits, two ways.
 // Random      Seeds are fixed and shown; no outcome depends on chance.
-#include <algorithm>
-#include <cstdint>
-#include <random>
-#include <vector>
-
 #include "enumerated_accuracy.hpp"
 #include "epsilog/mechanisms/snapping.hpp"
 #include "snapping_accuracy.hpp"

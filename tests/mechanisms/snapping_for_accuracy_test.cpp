@@ -1,9 +1,5 @@
 #include "epsilog/mechanisms/snapping_for_accuracy.hpp"
 
-#include <cstdint>
-#include <random>
-#include <string>
-
 #include "epsilog/accounting/errors.hpp"
 #include "mechanisms/exact_number.hpp"
 #include "support/catch.hpp"

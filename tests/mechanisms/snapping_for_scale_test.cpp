@@ -1,5 +1,3 @@
-#include <string>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/snapping_for_scale.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"

@@ -4,10 +4,6 @@
 // P(|count/n - q| deviates as far as seen) <= 2 exp(-n KL(count/n || q)). A cell fails when that bound
 // is below 1e-15; fewer than 1,000 cells and matchers are looked at, so a correct mechanism fails with
 // probability below 1e-12 over seeds. The seeds are fixed (ChaCha20).
-#include <cmath>
-#include <map>
-#include <vector>
-
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
 #include "epsilog/testing/noisy_matchers.hpp"
 #include "support/catch.hpp"

@@ -1,8 +1,5 @@
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
 
-#include <string>
-#include <vector>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/snapping.hpp"
 #include "support/catch.hpp"

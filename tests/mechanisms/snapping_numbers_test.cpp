@@ -1,7 +1,3 @@
-#include <cmath>
-#include <limits>
-#include <random>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/mechanisms/snapping.hpp"
 #include "support/catch.hpp"

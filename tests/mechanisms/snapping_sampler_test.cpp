@@ -1,9 +1,6 @@
 // The first tier against the plain definition: every byte string must give the same release.
 #include "snapping_sampler.hpp"
 
-#include <cstdint>
-#include <vector>
-
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
 #include "support/catch.hpp"
 #include "support/replay_bits.hpp"

@@ -3,9 +3,6 @@
 // Where the probability p is met exactly, both Chernoff bounds for the count must stay above 1e-14, else
 // only the upper one. Below 100 counts are looked at, so a right calculator fails with probability
 // below 1e-12 over seeds. The seeds are fixed (ChaCha20).
-#include <algorithm>
-#include <cmath>
-
 #include "epsilog/mechanisms/tolerance.hpp"
 #include "support/catch.hpp"
 #include "support/seeded_noise.hpp"

@@ -1,8 +1,5 @@
 #include "epsilog/mechanisms/tolerance.hpp"
 
-#include <string>
-#include <string_view>
-
 #include "epsilog/accounting/errors.hpp"
 #include "mechanisms/exact_number.hpp"
 #include "support/catch.hpp"

@@ -1,9 +1,6 @@
 // Many toy settings against a bound: each one's worst pair must stay below what is allowed.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "epsilog/mechanisms/snapping.hpp"
 #include "snapping_calibration.hpp"
 #include "support/catch.hpp"

@@ -1,7 +1,4 @@
 // Composed figures that other systems put below the truth, beside truths computed elsewhere.
-#include <optional>
-#include <vector>
-
 #include "cli/workbench.hpp"
 #include "epsilog/accounting/advanced_composition.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -10,7 +7,6 @@
 #include "epsilog/accounting/renyi.hpp"
 #include "epsilog/accounting/zcdp.hpp"
 #include "peers/truths.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::accounting;

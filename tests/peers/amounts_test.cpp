@@ -6,7 +6,6 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"
-#include "support/catch.hpp"
 #include "two_budgets.hpp"
 
 using namespace epsilog;

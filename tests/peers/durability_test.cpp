@@ -1,14 +1,8 @@
 // What other ledgers lose or double when a process dies, a reply is lost or a request is repeated.
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
-
 #include "child_process.hpp"
 #include "cli/workbench.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fault_vfs.hpp"
-#include "support/catch.hpp"
 #include "two_budgets.hpp"
 
 using namespace epsilog;

@@ -1,6 +1,5 @@
 // Amounts as other systems print them when they refuse.
 #include "cli/workbench.hpp"
-#include "support/catch.hpp"
 #include "two_budgets.hpp"
 
 using namespace epsilog;

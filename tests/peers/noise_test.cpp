@@ -9,7 +9,6 @@
 #include "epsilog/mechanisms/gaussian_calibration.hpp"
 #include "epsilog/mechanisms/snapping_mechanism.hpp"
 #include "peers/truths.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::accounting;

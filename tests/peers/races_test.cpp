@@ -1,7 +1,4 @@
 // Checks that other systems made in one step and acted on in another.
-#include <atomic>
-#include <thread>
-
 #include "child_process.hpp"
 #include "support/catch.hpp"
 #include "two_budgets.hpp"

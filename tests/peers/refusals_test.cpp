@@ -1,6 +1,4 @@
 // What a refusal did to other systems' accounts.
-#include <filesystem>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
 #include "two_budgets.hpp"

@@ -2,8 +2,6 @@
 // there.
 #pragma once
 
-#include <string>
-
 #include "support/catch.hpp"
 #include "support/reference_table.hpp"
 

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <cfenv>
-#include <cstdint>
-#include <string>
-#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>

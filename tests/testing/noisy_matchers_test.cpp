@@ -1,12 +1,5 @@
 #include "epsilog/testing/noisy_matchers.hpp"
 
-#include <atomic>
-#include <cmath>
-#include <limits>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
 #include "support/receipt_forge.hpp"

@@ -4,14 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <filesystem>
-#include <map>
-#include <stdexcept>
-#include <utility>
 
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/inspection.hpp"

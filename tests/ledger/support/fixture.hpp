@@ -3,17 +3,11 @@
 
 #include <sys/stat.h>
 
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "epsilog/accounting/charge_receipt.hpp"
+#include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "support/catch.hpp"
 
 struct sqlite3;
 

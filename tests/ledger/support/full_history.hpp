@@ -1,8 +1,6 @@
 // A ledger with rows in every table.
 #pragma once
 
-#include <functional>
-
 #include "feature_of_test.hpp"
 #include "ledger/support/fixture.hpp"
 #include "record_rows.hpp"

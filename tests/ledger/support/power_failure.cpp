@@ -1,9 +1,5 @@
 #include "ledger/support/power_failure.hpp"
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 namespace epsilog::ledger_tests {
 
 std::string read_file(const std::string& path) {

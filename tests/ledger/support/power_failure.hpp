@@ -1,9 +1,6 @@
 // What a disk may hold after a power failure, as files that can be opened.
 #pragma once
 
-#include <map>
-#include <string>
-
 #include "ledger/support/fixture.hpp"
 
 namespace epsilog::ledger_tests {

@@ -3,11 +3,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <optional>
-#include <sstream>
-#include <utility>
 
 #include "ledger/support/power_failure.hpp"
 #include "merkle_tree.hpp"

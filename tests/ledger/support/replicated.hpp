@@ -1,10 +1,6 @@
 // A ledger with a replica, and the replica's system calls to fail, count and remember.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "ledger/support/fault_vfs.hpp"
 #include "ledger/support/fixture.hpp"
 #include "replica_file.hpp"

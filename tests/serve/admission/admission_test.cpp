@@ -1,9 +1,5 @@
 #include "admission.hpp"
 
-#include <atomic>
-#include <thread>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace std::chrono_literals;

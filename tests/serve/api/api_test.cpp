@@ -1,13 +1,9 @@
 // What the API does beside who may: keys, values, waits, tags, tokens, limits.
-#include <atomic>
-#include <thread>
-
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "served_clinic.hpp"
 #include "support/case_table.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;

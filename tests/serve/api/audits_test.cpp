@@ -1,16 +1,13 @@
 // Verifications and reaccounts over the API: one at a time, beside requests, and over when they are to be.
 #include "audits.hpp"
 
-#include <atomic>
 #include <future>
-#include <thread>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/reaccount.hpp"
 #include "figures_json.hpp"
 #include "reaccount_output.hpp"
 #include "served_clinic.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;

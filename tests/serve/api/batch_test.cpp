@@ -1,14 +1,9 @@
 // Several requests in one body: as singly, or none of them.
 #include "batch.hpp"
 
-#include <atomic>
-#include <map>
-#include <thread>
-
 #include "epsilog/ledger/ledger_time.hpp"
 #include "served_clinic.hpp"
 #include "support/case_table.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;

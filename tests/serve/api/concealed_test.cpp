@@ -1,10 +1,7 @@
 // A dataset that the caller may not ask is answered as one that is not there, by every route that takes one.
-#include <functional>
-
 #include "epsilog/ledger/ledger_time.hpp"
 #include "served_clinic.hpp"
 #include "support/case_table.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;

@@ -1,11 +1,7 @@
 // Checkpoints and proofs over the API: what is handed out holds without the daemon.
-#include <filesystem>
-#include <fstream>
-
 #include "epsilog/engine/checkpoint.hpp"
 #include "epsilog/engine/proof_text.hpp"
 #include "served_clinic.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;

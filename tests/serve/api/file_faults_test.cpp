@@ -1,18 +1,10 @@
 // Errors of the system at the ledger's files under the routes of a daemon: one call fails once. The request
 // is answered or is told to come again, never that the ledger is damaged, and the next request succeeds.
-#include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "file_verdict.hpp"
 #include "ledger/support/file_faults.hpp"
 #include "served_clinic.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;

@@ -2,7 +2,6 @@
 #include "epsilog/ledger/network_file_system.hpp"
 #include "ledger/support/told_file_system.hpp"
 #include "served_clinic.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;

@@ -1,13 +1,10 @@
 // schema/openapi.json against the routes and what they answer.
-#include <map>
 #include <regex>
-#include <set>
 
 #include "openapi_text.hpp"
 #include "route.hpp"
 #include "served_clinic.hpp"
 #include "support/case_table.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;

@@ -1,11 +1,8 @@
 // What ends while a long poll waits: it is decided again who asks and what they see before anything is told.
 #include <condition_variable>
-#include <functional>
 #include <mutex>
-#include <thread>
 
 #include "served_clinic.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;

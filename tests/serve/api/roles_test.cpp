@@ -1,11 +1,5 @@
 // Who gets what by which route: the table of docs/api.md, every cell of which is asked for here.
-#include <array>
-#include <chrono>
-#include <functional>
-#include <sstream>
-
 #include "served_clinic.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;

@@ -1,12 +1,7 @@
 #include "served_clinic.hpp"
 
-#include <fstream>
-#include <iterator>
-#include <map>
-
 #include "epsilog/engine/checkpoint.hpp"
 #include "epsilog/engine/key_file.hpp"
-#include "support/catch.hpp"
 
 namespace epsilog::test {
 

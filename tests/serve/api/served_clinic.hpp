@@ -1,16 +1,8 @@
 // A clinic that is served in this process: requests go to the API as the listener would hand them over.
 #pragma once
 
-#include <algorithm>
-#include <functional>
-#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "api.hpp"
 #include "epsilog/engine/audit.hpp"
@@ -18,6 +10,7 @@
 #include "epsilog/engine/engine.hpp"
 #include "epsilog/engine/signed_note.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace epsilog::test {

@@ -1,11 +1,5 @@
 // Which members of a request each role is told by each route that tells one: the second table of docs/api.md.
-#include <array>
-#include <functional>
-#include <sstream>
-#include <thread>
-
 #include "served_clinic.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;

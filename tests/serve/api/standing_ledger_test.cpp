@@ -1,12 +1,7 @@
 // A ledger that may not be written to as it stands: what each route answers.
-#include <set>
-#include <string>
-#include <utility>
-
 #include "feature_of_test.hpp"
 #include "route.hpp"
 #include "served_clinic.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;

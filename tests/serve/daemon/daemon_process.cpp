@@ -7,17 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <charconv>
-#include <chrono>
 #include <cstring>
-#include <fstream>
-#include <stdexcept>
-#include <thread>
 
 #include "epsilog/engine/credentials.hpp"
 #include "served_clinic.hpp"
-#include "support/catch.hpp"
 
 namespace epsilog::test {
 

@@ -3,22 +3,13 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <atomic>
-#include <filesystem>
-#include <fstream>
-#include <memory>
 #include <mutex>
-#include <random>
-#include <set>
-#include <thread>
 
 #include "daemon_process.hpp"
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "feature_of_test.hpp"
 #include "served_clinic.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;

@@ -3,10 +3,6 @@
 #include <signal.h>
 
 #include <charconv>
-#include <functional>
-#include <map>
-#include <memory>
-#include <thread>
 
 #include "daemon_process.hpp"
 #include "epsilog/engine/audit.hpp"
@@ -16,7 +12,6 @@
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "served_clinic.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;

@@ -1,9 +1,4 @@
 // However a message is cut into pieces, and whatever becomes of its bytes, there is one way to read it.
-#include <algorithm>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "heads.hpp"
 #include "request_transcript.hpp"
 #include "support/case_table.hpp"

@@ -1,10 +1,6 @@
 // The reader of requests: what it takes it takes in one way, and everything else is refused.
 #include "request_reader.hpp"
 
-#include <random>
-#include <string>
-#include <vector>
-
 #include "heads.hpp"
 #include "request_transcript.hpp"
 #include "support/case_table.hpp"

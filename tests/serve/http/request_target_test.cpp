@@ -1,11 +1,6 @@
 // Targets of requests: each is read as one path, or refused.
 #include "request_target.hpp"
 
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "support/case_table.hpp"
 #include "support/catch.hpp"
 

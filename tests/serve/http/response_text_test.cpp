@@ -1,9 +1,6 @@
 // Responses: what is written ends where it says, whatever it is made of.
 #include "response_text.hpp"
 
-#include <string>
-#include <vector>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/case_table.hpp"
 #include "support/catch.hpp"

@@ -8,13 +8,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <chrono>
-#include <filesystem>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "descriptor.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"

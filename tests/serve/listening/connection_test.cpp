@@ -3,14 +3,7 @@
 
 #include <sys/socket.h>
 
-#include <array>
-#include <chrono>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "served.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;

@@ -3,10 +3,6 @@
 
 #include <sys/socket.h>
 
-#include <array>
-#include <string>
-#include <thread>
-
 #include "support/catch.hpp"
 
 using namespace epsilog;

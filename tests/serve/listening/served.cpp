@@ -4,10 +4,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <array>
 #include <cstring>
-#include <stdexcept>
-#include <utility>
 
 namespace epsilog::test {
 namespace {

@@ -3,19 +3,12 @@
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <condition_variable>
-#include <map>
-#include <memory>
 #include <mutex>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "descriptor.hpp"
 #include "server.hpp"
+#include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace epsilog::test {

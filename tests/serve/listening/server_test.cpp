@@ -9,17 +9,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <filesystem>
 #include <list>
-#include <optional>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "epsilog/accounting/errors.hpp"
 #include "served.hpp"
-#include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;
