@@ -345,8 +345,7 @@ TEST_CASE("inspection: a sound ledger with reservations has no faults, and spent
 
 TEST_CASE("inspection: the checks that the format's description gives find nothing wrong, and find a forgery",
           "[ledger][inspection][lifecycle]") {
-  std::ifstream file(EPSILOG_LEDGER_FORMAT);
-  const std::string document{std::istreambuf_iterator<char>(file), {}};
+  const std::string document = read_file(EPSILOG_LEDGER_FORMAT);
   const auto begin = document.find("```sql\n") + 7;
   const std::string checks = document.substr(begin, document.find("```", begin) - begin);
   const auto rows = [&](const LedgerFixture& fixture) {

@@ -59,8 +59,7 @@ TEST_CASE("ledger: the checksum of an account is the one that is documented", "[
   documented.id = 1;
   documented.balance.spent = 250'000'000'000;
   const std::int64_t checksum = ledger::account_checksum(documented);
-  std::ifstream file(EPSILOG_LEDGER_FORMAT);
-  const std::string page((std::istreambuf_iterator<char>(file)), {});
+  const std::string page = read_file(EPSILOG_LEDGER_FORMAT);
   CHECK(page.find("0) == " + std::to_string(checksum)) != std::string::npos);
   documented.scope = "1";
   CHECK(ledger::account_checksum(documented) != checksum);

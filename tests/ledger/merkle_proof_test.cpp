@@ -4,9 +4,11 @@
 // github.com/transparency-dev/merkle has them (testonly/constants.go, testdata/).
 #include "epsilog/ledger/merkle_proof.hpp"
 #include "ledger/support/reference_tree.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog::ledger_tests;
+using namespace epsilog::test;
 using epsilog::ledger::TreeHead;
 using epsilog::ledger::verify_consistency;
 using epsilog::ledger::verify_inclusion;
@@ -15,63 +17,29 @@ namespace {
 
 using Proof = std::vector<Hash>;
 
-const std::vector<std::string> kLines{"",
-                                      std::string(1, '\0'),
-                                      "\x10",
-                                      "\x20\x21",
-                                      "\x30\x31",
-                                      "\x40\x41\x42\x43",
-                                      "\x50\x51\x52\x53\x54\x55\x56\x57",
-                                      "\x60\x61\x62\x63\x64\x65\x66\x67\x68\x69\x6a\x6b\x6c\x6d\x6e\x6f"};
+/// The rows of published_tree.tsv of one kind: lines, roots of the first 0, 1, … 8 of them, nodes and proofs.
+std::vector<CaseRow> published(const std::string& kind) {
+  std::vector<CaseRow> rows = case_table(EPSILOG_SOURCE_DIR "/tests/ledger/published_tree.tsv");
+  std::erase_if(rows, [&](const CaseRow& row) { return row.at(0) != kind; });
+  return rows;
+}
 
-/// The root of the first 0, 1, … 8 of them.
-const std::vector<std::string> kRoots{"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-                                      "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
-                                      "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
-                                      "aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77",
-                                      "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
-                                      "4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4",
-                                      "76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef",
-                                      "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
-                                      "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328"};
+Hash published_node(const std::string& name) {
+  return from_hex(published(name).at(0).at(1));
+}
 
-/// The nodes that the published proofs are made of, by level and number.
-const std::string kLeaf0 = "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d";
-const std::string kLeaf1 = "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7";
-const std::string kLeaf4 = "bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b";
-const std::string kLeaf6 = "b08693ec2e721597130641e8211e7eedccb4c26413963eee6c1e2ed16ffb1a5f";
-const std::string kPair0 = "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125";
-const std::string kPair1 = "5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e";
-const std::string kPair2 = "0ebc5d3437fbe2db158b9f126a1d118e308181031d0a949f8dededebc558ef6a";
-const std::string kPair3 = "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0";
-const std::string kFour0 = "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7";
-const std::string kFour1 = "6b47aaf29ee3c2af9af889bc1fb9254dabd31177f16232dd6aab035ca39bf6e4";
+Hash published_leaf(std::size_t index) {
+  return epsilog::ledger::leaf_hash(published("line").at(index).at(1));
+}
 
-/// `index` of `size` for inclusion, sizes of both trees for consistency.
-struct Published {
-  std::uint64_t first;
-  std::uint64_t second;
-  std::vector<std::string> proof;
-};
-const std::vector<Published> kInclusions{{0, 1, {}},
-                                         {0, 8, {kLeaf1, kPair1, kFour1}},
-                                         {5, 8, {kLeaf4, kPair3, kFour0}},
-                                         {2, 3, {kPair0}},
-                                         {1, 5, {kLeaf0, kPair1, kLeaf4}}};
-const std::vector<Published> kConsistencies{{1, 1, {}},
-                                            {1, 8, {kLeaf1, kPair1, kFour1}},
-                                            {6, 8, {kPair2, kPair3, kFour0}},
-                                            {2, 5, {kPair1, kLeaf4}},
-                                            {6, 7, {kPair2, kLeaf6, kFour0}}};
-
-Proof hashes_of(const std::vector<std::string>& texts) {
+Proof published_proof(const CaseRow& row) {
   Proof proof;
-  for (const std::string& text : texts) proof.push_back(from_hex(text));
+  for (const std::string& name : words_of(row.at(3))) proof.push_back(published_node(name));
   return proof;
 }
 
 TreeHead published_head(std::uint64_t size) {
-  return {.size = size, .root = from_hex(kRoots.at(size))};
+  return {.size = size, .root = from_hex(published("root").at(size).at(1))};
 }
 
 /// Leaf i is that of the line "line i".
@@ -126,18 +94,18 @@ void require_only_itself(const Claim& claim) {
 
 TEST_CASE("tree: leaves, nodes and roots are those that Certificate Transparency publishes",
           "[ledger][tree][exact]") {
-  CHECK(to_hex(epsilog::ledger::leaf_hash("")) == kLeaf0);
-  CHECK(to_hex(epsilog::ledger::leaf_hash(kLines.at(1))) == kLeaf1);
-  CHECK(to_hex(epsilog::ledger::leaf_hash(kLines.at(6))) == kLeaf6);
-  CHECK(to_hex(epsilog::ledger::node_hash(from_hex(kLeaf0), from_hex(kLeaf1))) == kPair0);
-  CHECK(to_hex(epsilog::ledger::node_hash(from_hex(kPair2), from_hex(kPair3))) == kFour1);
-  CHECK(to_hex(epsilog::ledger::empty_root()) == kRoots.front());
+  for (const std::size_t index : {0U, 1U, 4U, 6U})
+    CHECK(published_leaf(index) == published_node("leaf" + std::to_string(index)));
+  CHECK(epsilog::ledger::node_hash(published_leaf(0), published_leaf(1)) == published_node("pair0"));
+  CHECK(epsilog::ledger::node_hash(published_node("pair2"), published_node("pair3")) ==
+        published_node("four1"));
+  CHECK(epsilog::ledger::empty_root() == published_head(0).root);
   MemoryRows rows;
   epsilog::ledger::Frontier tree;
   for (std::size_t size = 0;; ++size) {
     CHECK(tree.head() == published_head(size));
-    if (size == kLines.size()) break;
-    rows.append(tree, epsilog::ledger::leaf_hash(kLines.at(size)));
+    if (size == published("line").size()) break;
+    rows.append(tree, published_leaf(size));
   }
 }
 
@@ -145,17 +113,18 @@ TEST_CASE("tree: the proofs that Certificate Transparency publishes are built an
           "[ledger][tree][exact]") {
   MemoryRows rows;
   epsilog::ledger::Frontier tree;
-  for (const std::string& line : kLines) rows.append(tree, epsilog::ledger::leaf_hash(line));
-  for (const Published& known : kInclusions) {
-    const Proof proof = hashes_of(known.proof);
-    CHECK(epsilog::ledger::inclusion_proof(known.first, known.second, rows) == proof);
-    CHECK(verify_inclusion(epsilog::ledger::leaf_hash(kLines.at(known.first)), known.first,
-                           published_head(known.second), proof));
+  for (std::size_t index = 0; index < 8; ++index) rows.append(tree, published_leaf(index));
+  for (const CaseRow& known : published("inclusion")) {
+    const std::uint64_t index = std::stoull(known.at(1));
+    const std::uint64_t size = std::stoull(known.at(2));
+    CHECK(epsilog::ledger::inclusion_proof(index, size, rows) == published_proof(known));
+    CHECK(verify_inclusion(published_leaf(index), index, published_head(size), published_proof(known)));
   }
-  for (const Published& known : kConsistencies) {
-    const Proof proof = hashes_of(known.proof);
-    CHECK(epsilog::ledger::consistency_proof(known.first, known.second, rows) == proof);
-    CHECK(verify_consistency(published_head(known.first), published_head(known.second), proof));
+  for (const CaseRow& known : published("consistency")) {
+    const std::uint64_t older = std::stoull(known.at(1));
+    const std::uint64_t size = std::stoull(known.at(2));
+    CHECK(epsilog::ledger::consistency_proof(older, size, rows) == published_proof(known));
+    CHECK(verify_consistency(published_head(older), published_head(size), published_proof(known)));
   }
 }
 

@@ -27,11 +27,6 @@ void write_file(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// As a user who is not root, who passes every permission check.
 int as_nobody(const std::function<void()>& body) {
   return in_child([&] {
@@ -256,12 +251,12 @@ TEST_CASE("open: a ledger of a development version is refused by every way in, w
   for (const int version : {1, 2, 3, 4, 99}) {
     CAPTURE(version);
     REQUIRE(run_sql(fixture.path, "PRAGMA user_version=" + std::to_string(version)).empty());
-    const std::string before = bytes_of(fixture.path);
+    const std::string before = read_file(fixture.path);
     const auto refuses = [&](const char* way, const std::function<void()>& open) {
       CAPTURE(way);
       CHECK(message_of(open) == fixture.path + ": written by a development version of Epsilog; not readable");
       CHECK_THROWS_AS(open(), LedgerUnusable);
-      CHECK(bytes_of(fixture.path) == before);
+      CHECK(read_file(fixture.path) == before);
     };
     const std::string& path = fixture.path;
     refuses("open", [&] { (void)ledger::Ledger::open(path, {}); });
@@ -308,8 +303,7 @@ TEST_CASE("open: a newer schema is refused with both versions", "[ledger][open]"
   const LedgerFixture fixture;
   REQUIRE(run_sql(fixture.path, "PRAGMA user_version=5").empty());
   const std::string message = message_of([&] { static_cast<void>(fixture.open()); });
-  CHECK(has_part(message, "schema version 5"));
-  CHECK(has_part(message, "up to 1"));
+  check_parts(message, {"schema version 5", "up to 1"});
   CHECK_THROWS_AS(fixture.open(), LedgerUnusable);
   CHECK_THROWS_AS(fixture.look(), LedgerUnusable);
 }

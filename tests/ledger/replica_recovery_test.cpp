@@ -189,13 +189,7 @@ TEST_CASE("recovery from a replica: refuses what is not whole, and leaves everyt
     write_file(fixture.replica, bytes);
     const bool there = fs::exists(fixture.path);
     const std::string before = there ? read_file(fixture.path) : "";
-    try {
-      static_cast<void>(recover(fixture));
-      FAIL("recovered");
-    } catch (const LedgerCorrupt& error) {
-      CAPTURE(error.what(), says);
-      CHECK(std::string(error.what()).find(says) != std::string::npos);
-    }
+    CHECK_THAT(message_thrown<LedgerCorrupt>([&] { return recover(fixture); }), test::says(says));
     CHECK(read_file(fixture.replica) == bytes);
     CHECK(fs::exists(fixture.path) == there);
     if (there) CHECK(read_file(fixture.path) == before);
@@ -325,17 +319,10 @@ TEST_CASE("recovery from a replica: what follows damage is given up where that i
     CHECK(read_file(fixture.replica).starts_with(fixture.then));
   };
   write_file(fixture.replica, damaged);
-  try {
-    static_cast<void>(recover(fixture));
-    FAIL("recovered");
-  } catch (const LedgerCorrupt& error) {
-    const std::string said = error.what();
-    CAPTURE(said);
-    CHECK(said.find("--accept-truncated") != std::string::npos);
-    CHECK(said.find("ends with line " + std::to_string(fixture.lines_then - 1)) != std::string::npos);
-    CHECK(said.find(std::to_string(dropped) + " lines (" + std::to_string(bytes) + " bytes)") !=
-          std::string::npos);
-  }
+  const std::string said = message_thrown<LedgerCorrupt>([&] { return recover(fixture); });
+  CHECK_THAT(said, says("--accept-truncated"));
+  CHECK_THAT(said, says("ends with line " + std::to_string(fixture.lines_then - 1)));
+  CHECK_THAT(said, says(std::to_string(dropped) + " lines (" + std::to_string(bytes) + " bytes)"));
   CHECK(read_file(fixture.replica) == damaged);
   SECTION("the ledger has them: one line of the replica stands nowhere") {
     told(accept_truncated(fixture));

@@ -42,11 +42,6 @@ void check_whole(const std::string& ledger, int releases) {
 
 using Files = std::map<std::string, std::string>;
 
-std::string read_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
 Files files_of(const std::string& ledger) {
   Files files;
   for (const char* suffix : {"", "-wal"}) {

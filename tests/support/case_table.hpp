@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -40,6 +41,12 @@ inline std::string cell_text(std::string_view cell) {
     }
   }
   return text;
+}
+
+/// Returns the bytes of a file, "" where there is none.
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 using CaseRow = std::vector<std::string>;

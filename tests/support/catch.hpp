@@ -45,4 +45,20 @@ inline auto says(const std::string& part) {
 #endif
 }
 
+/// Holds that a text has these parts.
+inline void check_parts(const std::string& text, std::initializer_list<const char*> parts) {
+  for (const char* part : parts) CHECK_THAT(text, says(part));
+}
+
+/// Returns the message of the error of this kind that a call throws, "" where it throws nothing.
+template <class Kind, class Call>
+std::string message_thrown(Call call) {
+  try {
+    static_cast<void>(call());
+  } catch (const Kind& error) {
+    return error.what();
+  }
+  return "";
+}
+
 }  // namespace epsilog::test

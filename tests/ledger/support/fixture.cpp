@@ -8,8 +8,12 @@
 #include <exception>
 
 #include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/files_replaced.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
+#include "epsilog/ledger/lines_missing.hpp"
+#include "epsilog/ledger/replica.hpp"
+#include "epsilog/ledger/seal.hpp"
 
 namespace epsilog::mechanisms {
 
@@ -270,6 +274,33 @@ std::string message_of(const std::function<void()>& call) {
     return error.what();
   }
   return "";
+}
+
+namespace {
+template <class Kind>
+bool is(const std::exception& error) {
+  return dynamic_cast<const Kind*>(&error) != nullptr;
+}
+}  // namespace
+
+std::string outcome_of(const std::function<void()>& call, std::string* message) {
+  try {
+    call();
+    return "done";
+  } catch (const std::exception& error) {
+    if (message != nullptr) *message = error.what();
+    if (is<ledger::LedgerSealed>(error)) return "sealed";
+    if (is<ledger::LinesMissing>(error)) return "lines missing";
+    if (is<ledger::ReplicaBehind>(error)) return "replica behind";
+    if (is<ledger::ReplicaUnavailable>(error)) return "replica";
+    if (is<ledger::FilesReplaced>(error)) return "replaced";
+    if (is<LedgerBusy>(error)) return "busy";
+    if (is<LedgerIo>(error)) return "poisoned";
+    if (is<LedgerUnusable>(error)) return "unusable";
+    if (is<LedgerCorrupt>(error)) return "corrupt";
+    if (is<InvalidParameter>(error)) return "refused";
+    throw;
+  }
 }
 
 bool has_part(const std::string& text, const std::string& part) {

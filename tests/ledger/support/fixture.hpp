@@ -7,6 +7,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 struct sqlite3;
@@ -28,6 +29,10 @@ namespace epsilog::ledger_tests {
 
 using accounting::Epsilon;
 using accounting::Rational;
+using test::check_parts;
+using test::message_thrown;
+using test::read_file;
+using test::says;
 
 inline const Epsilon kTenth = Epsilon::parse_down("0.1");
 inline const Epsilon kHundredth = Epsilon::parse_down("0.01");
@@ -123,6 +128,8 @@ std::string insert_row(const std::string& path, const std::string& table,
 
 /// Returns the message of the error that a call throws, "" where it throws none.
 [[nodiscard]] std::string message_of(const std::function<void()>& call);
+/// Returns what came of a call, in a word: "done", or the kind of error of a ledger that it throws.
+[[nodiscard]] std::string outcome_of(const std::function<void()>& call, std::string* message = nullptr);
 [[nodiscard]] bool has_part(const std::string& text, const std::string& part);
 [[nodiscard]] std::set<std::string> names_in(const std::string& folder);
 /// How many descriptors of this process are open on a file, which may be removed by now. Allocates nothing:

@@ -2,11 +2,6 @@
 
 namespace epsilog::ledger_tests {
 
-std::string read_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
 void write_image(const std::map<std::string, std::string>& image, const std::string& from,
                  const std::string& to) {
   std::filesystem::remove_all(to);

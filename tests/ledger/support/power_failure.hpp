@@ -5,8 +5,6 @@
 
 namespace epsilog::ledger_tests {
 
-[[nodiscard]] std::string read_file(const std::string& path);
-
 /// Puts an image where `from` was, under another directory.
 void write_image(const std::map<std::string, std::string>& image, const std::string& from,
                  const std::string& to);
