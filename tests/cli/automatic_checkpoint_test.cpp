@@ -71,8 +71,7 @@ TEST_CASE("automatic checkpoint: it is in its file when the command ends, and --
   CHECK(one.held() == 6);
   const Result warned = one.release("c");
   CHECK(warned.exit == 0);
-  CHECK(contains(warned.err, "warning: no checkpoint was appended: "));
-  CHECK(contains(warned.err, "are not those of the checkpoint"));
+  check_parts(warned.err, {"warning: no checkpoint was appended: ", "are not those of the checkpoint"});
 }
 
 TEST_CASE("automatic checkpoint: what fails is a warning, and neither answer nor exit code is another",
@@ -104,8 +103,7 @@ TEST_CASE("automatic checkpoint: what fails is a warning, and neither answer nor
   // A refusal stays one, and says so with its own code.
   const Result refused =
       one.bench.with_ledger({"release", "clinic", "count", "--epsilon", "9", "--as", "alice", "--json"});
-  CHECK(refused.exit == 4);
-  CHECK(contains(refused.err, "warning: no checkpoint was appended"));
+  check_ended(refused, 4, "warning: no checkpoint was appended");
   one.bench.write("notes", notes);
   REQUIRE(one.bench.with_ledger({"key", "add", one.vkey, "--why", "first"}).exit == 0);
   REQUIRE(one.bench.with_ledger({"key", "retire", one.vkey, "--why", "lost"}).exit == 0);
@@ -155,8 +153,7 @@ TEST_CASE("automatic checkpoint: to give it up is looser, and a file of the ledg
                                     "\ncheckpoint: {key: " + one.bench.path("log.key") +
                                     ", file: " + one.bench.path("L.poisoned") + ", every: 1h}\n");
   const Result wrong = one.bench.with_ledger({"policy", "apply", "wrong.yaml", "--why", "a test"});
-  CHECK(wrong.exit == 3);
-  CHECK(contains(wrong.err, "is the name of a file of the ledger"));
+  check_ended(wrong, 3, "is the name of a file of the ledger");
   CHECK(one.bench.with_ledger({"policy", "apply", "plain.yaml", "--why", "a test"}).exit == 0);
   const std::size_t notes = one.notes();
   CHECK(one.release("a").exit == 0);

@@ -22,11 +22,6 @@ Result on_input(const Workbench& bench, const Words& words, const std::string& i
   return bench.run(words, streams);
 }
 
-Words with(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 /// What the command says alone of epsilon 0.1, bound 20, alpha 0.05.
 std::string good_accuracy(const Workbench& bench) {
   const std::string line = bench
@@ -238,8 +233,7 @@ TEST_CASE("batch: 5000 rows are answered by one process, each as it would be alo
     }
   }
   const Result result = on_input(bench, kSnapping, table.str());
-  CHECK(result.exit == 3);
-  CHECK(contains(result.err, "50 of 5000 rows"));
+  check_ended(result, 3, "50 of 5000 rows");
   const CsvTable rows = CsvTable::read(result.out);
   REQUIRE(rows.rows.size() == kRows);
   for (std::size_t i = 0; i < kRows; ++i) {

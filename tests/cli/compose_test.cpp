@@ -65,8 +65,7 @@ TEST_CASE("compose: delta at an epsilon", "[cli][calculator][compose]") {
   const Workbench bench;
   const Words mechanism{"pure epsilon=0.1 count=100"};
   const json five = composed(bench, mechanism, {"--epsilon", "4"});
-  CHECK(five["pure"].is_null());
-  CHECK(five["approximate"].is_null());
+  check_members(five, R"({"pure": null, "approximate": null})");
   check_just_above(*bound(five, "optimal", "delta"), "3.422312319196773e-5", "1e-15");
   for (const char* accountant : {"advanced", "zcdp", "rdp", "pld"}) {
     CHECK(*bound(five, accountant, "delta") >= parse_rational("3.422312319196772e-5", "delta"));
@@ -110,8 +109,7 @@ TEST_CASE("compose: the loss of snapping is the proved one", "[cli][calculator][
       composed(bench, {"snapping lambda=10 sensitivity=1 bound=100 precision=53"}, {"--delta", "1e-6"});
   // 1/10 + (18 * 10 + 10) 2^-53.
   check_just_above(epsilon(mpfr, "pure"), "0.10000000000002109423746", "1e-20");
-  CHECK(mpfr["mechanisms"][0]["precision"] == 53);
-  CHECK(mpfr["mechanisms"][0]["coordinates"] == 1);
+  check_members(mpfr["mechanisms"][0], R"({"precision": 53, "coordinates": 1})");
   const json three = composed(
       bench, {"snapping lambda=10 sensitivity=1 bound=100 precision=53 coordinates=3"}, {"--delta", "1e-6"});
   check_just_above(epsilon(three, "pure"), "0.10000000000006328271238", "1e-20");
@@ -202,8 +200,7 @@ TEST_CASE("compose: bad input is refused in one line that names it", "[cli][calc
     words.insert(words.end(), options.begin(), options.end());
     const Result result = bench.run(words);
     CAPTURE(words, result.err);
-    CHECK(result.exit == 2);
-    CHECK(contains(result.err, part));
+    check_ended(result, 2, part);
   };
   refused({"--delta", "1"}, "--delta: '1' must be below 1");
   refused({"--delta", "-0.1"}, "--delta: '-0.1' must not be negative");

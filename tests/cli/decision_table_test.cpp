@@ -6,13 +6,6 @@ using namespace epsilog::test;
 
 namespace {
 
-std::vector<json> objects(const std::string& lines) {
-  std::vector<json> list;
-  std::istringstream in(lines);
-  for (std::string line; std::getline(in, line);) list.push_back(json::parse(line));
-  return list;
-}
-
 /// The text of a field of an object, "" for what is not there.
 std::string field(const json& object, const char* name, const char* part = nullptr) {
   if (!object.contains(name) || object[name].is_null()) return "";
@@ -50,7 +43,7 @@ TEST_CASE("audit export: as CSV it says of every decision what history --json sa
   CAPTURE(csv.out, csv.err);
   REQUIRE(csv.exit == 0);
   const CsvTable table = CsvTable::read(csv.out);
-  const std::vector<json> history = objects(decisions_of(bench.with_ledger({"history", "--json"}).out));
+  const std::vector<json> history = json_lines(decisions_of(bench.with_ledger({"history", "--json"}).out));
   REQUIRE(table.rows.size() == history.size());
   REQUIRE(history.size() >= 5);
   for (std::size_t i = 0; i < history.size(); ++i) {
@@ -113,8 +106,7 @@ TEST_CASE("audit export: what is not known to be on the disk has no value as CSV
   REQUIRE_FALSE(value.empty());
   bench.write("L.poisoned", "{\"reason\": \"committing\"}");
   const Result csv = bench.with_ledger({"audit", "export", "--format", "csv"});
-  CHECK(csv.exit == 0);
-  CHECK(contains(csv.err, "poisoned"));
+  check_ended(csv, 0, "poisoned");
   const CsvTable table = CsvTable::read(csv.out);
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     CHECK(table.at(i, "value").empty());
@@ -136,8 +128,7 @@ TEST_CASE("audit export: --format is lines or csv, which goes with neither --fro
     words.insert(words.end(), more.begin(), more.end());
     const Result result = bench.with_ledger(words);
     CAPTURE(result.err);
-    CHECK(result.exit == 2);
-    CHECK(contains(result.err, message));
+    check_ended(result, 2, message);
   };
   refused({"xml"}, "'xml' must be lines or csv");
   refused({"csv", "--from", "1"}, "--from counts lines");

@@ -8,11 +8,6 @@ using namespace epsilog::test;
 
 namespace {
 
-Words with(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 Rational number(const json& text) {
   return parse_rational(text.get<std::string>(), "number");
 }
@@ -20,13 +15,6 @@ Rational number(const json& text) {
 /// A clinic of up to 1,000 rows and more budget than these tests spend.
 std::string large_clinic() {
   return replaced(kClinicPolicy, "{epsilon: 1}", "{epsilon: 1000}");
-}
-
-json told(const Workbench& bench, const Words& words) {
-  const Result result = bench.with_ledger(with(words, {"--json"}));
-  CAPTURE(words, result.err);
-  REQUIRE(result.exit == 0);
-  return result.json();
 }
 
 void check_contains(const json& outer, const json& inner) {
@@ -48,7 +36,7 @@ TEST_CASE(
     CAPTURE(statistic);
     const Words ask = {"release", "clinic",  statistic, "--epsilon", "0.5", "--key",
                        statistic, "--alpha", "0.05",    "--alpha",   "0.01"};
-    const json answer = told(bench, ask);
+    const json answer = run_json(bench, ask);
     REQUIRE(answer["interval"].size() == 2);
     CHECK(answer["interval_of"] == kOf);
     CHECK(answer["interval"][0]["alpha"] == "0.05");
@@ -64,14 +52,14 @@ TEST_CASE(
       // digits.
       CHECK(number(interval["high"]) <= std::max<Rational>(value, 0) + a + Rational(1, 1'000'000));
     }
-    const json again = told(bench, ask);
+    const json again = run_json(bench, ask);
     CHECK(again["replayed"] == true);
     CHECK(again["interval"] == answer["interval"]);
-    const json shown = told(bench, {"show", answer["decision_id"], "--alpha", "0.05", "--alpha", "0.01"});
+    const json shown = run_json(bench, {"show", answer["decision_id"], "--alpha", "0.05", "--alpha", "0.01"});
     CHECK(shown["interval"] == answer["interval"]);
     CHECK(shown["interval_of"] == kOf);
     // With neither, as with accuracy.
-    const json planned = told(bench, {"plan", "clinic", statistic, "--epsilon", "0.5"});
+    const json planned = run_json(bench, {"plan", "clinic", statistic, "--epsilon", "0.5"});
     CHECK((planned["interval"].is_null() && planned["interval_of"].is_null()));
   }
   std::istringstream history(decisions_of(bench.with_ledger({"history", "--json"}).out));
@@ -81,7 +69,7 @@ TEST_CASE(
 TEST_CASE("interval: cells have one each and one for all of them, a quotient that of its parts",
           "[cli][json][intervals]") {
   const Workbench bench(large_clinic());
-  const json answer = told(bench, {"release", "clinic", "count", "--by", "ward", "--epsilon", "1"});
+  const json answer = run_json(bench, {"release", "clinic", "count", "--by", "ward", "--epsilon", "1"});
   CHECK(answer["interval"].is_null());
   CHECK(answer["interval_of"] == kOf);
   REQUIRE(answer["cells"].size() > 1);
@@ -94,9 +82,9 @@ TEST_CASE("interval: cells have one each and one for all of them, a quotient tha
     CHECK(number(cell["interval"][0]["high"]).get_den() == 1);
   }
   for (const json& cell : answer["components"][0]["cells"]) CHECK_FALSE(cell.contains("interval"));
-  const json planned = told(bench, {"plan", "clinic", "count", "--by", "ward", "--epsilon", "1"});
+  const json planned = run_json(bench, {"plan", "clinic", "count", "--by", "ward", "--epsilon", "1"});
   CHECK((planned["cells"][0]["interval"].is_null() && planned["cells"][0]["simultaneous"].is_null()));
-  const json mean = told(bench, {"release", "clinic", "mean:cost", "--epsilon", "1"});
+  const json mean = run_json(bench, {"release", "clinic", "mean:cost", "--epsilon", "1"});
   REQUIRE(mean["interval"].size() == 1);
   CHECK(number(mean["interval"][0]["low"]) <= number(mean["value"]));
   CHECK(number(mean["interval"][0]["high"]) >= number(mean["value"]));
@@ -126,7 +114,7 @@ TEST_CASE("interval: in text it stands beside the value and says what it is of",
     // A cost of 12 rows lies near the lower end, a count of ages under little noise far from both.
     const Words ask = {"release", "clinic", i % 2 == 0 ? "sum:cost" : "sum:age", "--epsilon",
                        i % 2 == 0 ? "0.2" : "40"};
-    const json answer = told(bench, ask);
+    const json answer = run_json(bench, ask);
     const std::string text = bench.with_ledger({"show", answer["decision_id"]}).out;
     const std::string head = text.substr(0, text.find('\n'));
     CAPTURE(text, answer["interval"].dump(), answer["value"]);
@@ -166,8 +154,7 @@ TEST_CASE("interval: in text it stands beside the value and says what it is of",
                                               "--alpha", "0.05", "--alpha", "0.01"})
                                 .out;
   CAPTURE(table);
-  CHECK(contains(table, " 95 %"));
-  CHECK(contains(table, " 99 %"));
+  check_parts(table, {" 95 %", " 99 %"});
   CHECK_FALSE(contains(table, "all, "));
   CHECK(contains(
       bench.with_ledger({"release", "clinic", "count", "--by", "ward", "--epsilon", "1", "--verbose"}).out,

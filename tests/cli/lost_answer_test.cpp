@@ -14,11 +14,6 @@ namespace {
 
 const Words kRelease = {"release", "clinic", "count", "--epsilon", "0.1", "--key", "k"};
 
-Words with(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 std::string boot_id() {
   std::string id;
   const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY);
@@ -197,8 +192,7 @@ TEST_CASE("poisoned: nobody is told a value, whoever asked for one ends with 7, 
     const Result result = bench.with_ledger(with(words, {"--json"}));
     CHECK(result.exit == 7);
     const auto answer = result.json();
-    CHECK(answer["decision"] == "granted");
-    CHECK(answer["durable"] == false);
+    check_members(answer, R"({"decision": "granted", "durable": false})");
     for (const char* field : {"value", "value_decimal", "value_hex", "cells"}) {
       CHECK(answer[field].is_null());
       CHECK(answer["components"][0][field].is_null());
@@ -271,8 +265,7 @@ TEST_CASE("durable: what an interrupted COMMIT left is withheld while another ha
   REQUIRE(flock(lock, LOCK_EX) == 0);
   const Result show = bench.with_ledger({"show", id, "--json", "--wait", "0.1"});
   CHECK(show.exit == 7);
-  CHECK(show.json()["durable"] == false);
-  CHECK(show.json()["value"].is_null());
+  check_members(show.json(), R"({"durable": false, "value": null})");
   CHECK(bench.with_ledger(with(kRelease, {"--wait", "0.1"})).exit == 7);
   const Result history = bench.with_ledger({"history", "--json", "--wait", "0.1"});
   CHECK(history.exit == 0);

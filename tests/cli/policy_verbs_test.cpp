@@ -8,8 +8,7 @@ TEST_CASE("init: makes a ledger, says its id, and never overwrites one", "[cli]"
   bench.write("policy.yaml", kClinicPolicy);
   const Result made = bench.run({"init", "--policy", "policy.yaml", "--ledger", "L"});
   CHECK(made.exit == 0);
-  CHECK(contains(made.out, "sha256"));
-  CHECK(contains(made.out, "clinic"));
+  check_parts(made.out, {"sha256", "clinic"});
   const std::string before = dump(bench.path("L"));
   const Result again = bench.run({"init", "--policy", "policy.yaml", "--ledger", "L"});
   CHECK(again.exit == 3);
@@ -26,8 +25,7 @@ TEST_CASE("init: an invalid policy leaves no file behind", "[cli][negative]") {
   bench.write("policy.yaml", replaced(kClinicPolicy, "bounds: [0, 110]", "bounds: [110, 0]"));
   const std::vector<std::string> before = bench.files();
   const Result result = bench.run({"init", "--policy", "policy.yaml", "--ledger", "L"});
-  CHECK(result.exit == 3);
-  CHECK(contains(result.err, "policy.yaml:10:"));
+  check_ended(result, 3, "policy.yaml:10:");
   CHECK(bench.files() == before);
   CHECK(bench.run({"init", "--policy", "absent.yaml", "--ledger", "L"}).exit == 3);
   CHECK(bench.files() == before);
@@ -57,8 +55,7 @@ TEST_CASE("policy check: every fault is FILE:LINE:COLUMN: MESSAGE on standard er
     CHECK(fault["line"].get<int>() >= line);
     line = fault["line"];
   }
-  CHECK(contains(result.err, "bad.yaml:6:5: "));
-  CHECK(contains(result.err, "bad.yaml:8:"));
+  check_parts(result.err, {"bad.yaml:6:5: ", "bad.yaml:8:"});
   CHECK(bench.run({"policy", "check", "absent.yaml"}).exit == 3);
 }
 
@@ -150,20 +147,15 @@ TEST_CASE("policy apply: a raised budget is a new version and a recorded limit c
   INFO(result.err);
   REQUIRE(result.exit == 0);
   const json report = result.json();
-  CHECK(report["changed"] == true);
-  CHECK(report["policy_version"] == 2);
+  check_members(report, R"({"changed": true, "policy_version": 2})");
   REQUIRE(report["limit_changes"].size() == 1);
   const json& change = report["limit_changes"][0];
-  CHECK(change["dataset"] == "clinic");
-  CHECK(change["old_limit"] == "1");
-  CHECK(change["new_limit"] == "1.5");
-  CHECK(change["by"] == "ann");
-  CHECK(change["why"] == "board, 12 March");
+  check_members(change, R"({"dataset": "clinic", "old_limit": "1", "new_limit": "1.5", "by": "ann",
+      "why": "board, 12 March"})");
   CHECK(bench.with_ledger({"budget", "--json"}).json()["accounts"][0]["remaining"] == "0.5");
 
   const json again = bench.with_ledger({"policy", "apply", "--policy", "more.yaml", "--json"}).json();
-  CHECK(again["changed"] == false);
-  CHECK(again["policy_version"] == 2);
+  check_members(again, R"({"changed": false, "policy_version": 2})");
   CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
 }
 
@@ -205,16 +197,13 @@ TEST_CASE("policy apply: a limit that is declared no more is named by diff, appl
   CHECK(contains(bench.with_ledger({"policy", "diff", "free.yaml"}).out, line));
   const json compared = bench.with_ledger({"policy", "diff", "free.yaml", "--json"}).json();
   REQUIRE(compared["limit_removals"].size() == 1);
-  CHECK(compared["limit_removals"][0]["scope"] == "principal:ann");
-  CHECK(compared["limit_removals"][0]["limit"] == "0.5");
-  CHECK(compared["limit_removals"][0]["spent"] == "0.25");
+  check_members(compared["limit_removals"][0], R"({"scope": "principal:ann", "limit": "0.5",
+      "spent": "0.25"})");
   const json report =
       bench.with_ledger({"policy", "apply", "free.yaml", "--why", "board", "--as", "ann", "--json"}).json();
   CHECK(report["limit_changes"] == json::array());
   REQUIRE(report["limit_removals"].size() == 1);
-  CHECK(report["limit_removals"][0]["scope"] == "principal:ann");
-  CHECK(report["limit_removals"][0]["by"] == "ann");
-  CHECK(report["limit_removals"][0]["why"] == "board");
+  check_members(report["limit_removals"][0], R"({"scope": "principal:ann", "by": "ann", "why": "board"})");
 
   CHECK(contains(bench.with_ledger({"budget"}).out, "no limit any more"));
   const json budgets = bench.with_ledger({"budget", "--json"}).json();
@@ -247,8 +236,7 @@ TEST_CASE("policy apply: what a charged dataset was promised cannot be rewritten
     bench.write("change.yaml", change);
     const Result result = bench.with_ledger({"policy", "apply", "change.yaml"});
     CAPTURE(change, result.err);
-    CHECK(result.exit == 3);
-    CHECK(contains(result.err, "change.yaml:"));
+    check_ended(result, 3, "change.yaml:");
   }
   bench.write("change.yaml", "version: 1\n");
   CHECK(bench.with_ledger({"policy", "apply", "change.yaml"}).exit == 3);
@@ -263,13 +251,8 @@ TEST_CASE("data check: reports what was missing, dropped and clamped, and record
   CHECK(by_policy == by_ledger);
   REQUIRE(by_ledger["datasets"].size() == 1);
   const json& report = by_ledger["datasets"][0];
-  CHECK(report["dataset"] == "clinic");
-  CHECK(report["rows"] == 12);
-  CHECK(report["units"] == 8);
-  CHECK(report["malformed"] == 0);
-  CHECK(report["without_unit"] == 1);
-  CHECK(report["over_max_rows"] == 1);
-  CHECK(report["beyond_rows_max"] == 0);
+  check_members(report, R"({"dataset": "clinic", "rows": 12, "units": 8, "malformed": 0, "without_unit": 1,
+      "over_max_rows": 1, "beyond_rows_max": 0})");
   CHECK(report["columns"].size() == 3);
   const Result text = bench.with_ledger({"data", "check"});
   CHECK(text.exit == 0);
@@ -287,6 +270,5 @@ TEST_CASE("data check: a source of the wrong shape ends with 3, a dataset withou
   bench.write("visits.csv", "patient,age\n");
   bench.write("policy.yaml", kClinicPolicy);
   const Result result = bench.run({"data", "check", "--policy", "policy.yaml"});
-  CHECK(result.exit == 3);
-  CHECK(contains(result.err, "visits.csv"));
+  check_ended(result, 3, "visits.csv");
 }

@@ -23,9 +23,7 @@ Result ask(const Workbench& bench, Words words, const std::string& epsilon) {
 TEST_CASE("ratio: the command plans, compares, releases, tells and verifies it", "[cli][ratio]") {
   const Workbench bench(policy());
   const json planned = json::parse(ask(bench, {"plan", "ratio:cost,age", "--json"}, "1").out);
-  CHECK(planned.at("statistic") == "ratio:cost,age");
-  CHECK(planned.at("post_processing") == "ratio");
-  CHECK(planned.at("accuracy") == json::array());
+  check_members(planned, R"({"statistic": "ratio:cost,age", "post_processing": "ratio", "accuracy": []})");
   REQUIRE(planned.at("components").size() == 2);
   CHECK(planned.at("components")[0].at("statistic") == "numerator");
   CHECK(planned.at("components")[1].at("statistic") == "denominator");
@@ -69,9 +67,7 @@ TEST_CASE("ratio: where 0 is a plausible denominator the interval is the whole r
   const json blurred = json::parse(told_as({"--json"}));
   REQUIRE(blurred.at("interval").size() == 2);
   for (const json& one : blurred.at("interval")) {
-    CHECK(one.at("whole_range") == true);
-    CHECK(one.at("holds_from").is_null());
-    CHECK(one.at("low") == "0");
+    check_members(one, R"({"whole_range": true, "holds_from": null, "low": "0"})");
     CHECK(one.at("high").is_string());
   }
   const std::string text = told_as({});
@@ -180,8 +176,7 @@ TEST_CASE("ratio: what is asked wrongly ends with 2 or 3, says why and records n
   }
   const Result suppressed =
       ask(bench, {"release", "ratio:cost,age", "--by", "ward", "--suppress-below", "5"}, "1");
-  CHECK(suppressed.exit == 2);
-  CHECK(contains(suppressed.err, "no count of its cells is released with 'ratio:cost,age'"));
+  check_ended(suppressed, 2, "no count of its cells is released with 'ratio:cost,age'");
   const Result forecast =
       bench.with_ledger({"forecast", "clinic", "ratio:cost,age", "--accuracy", "0.1", "--alpha", "0.05"});
   CHECK(forecast.exit == 3);
@@ -196,13 +191,11 @@ TEST_CASE("private variance: the command releases it where the policy names it, 
   CHECK(told.at("components").size() == 3);
   CHECK(told.at("interval").size() == 1);
   const Result by = ask(bench, {"release", "variance:age", "--by", "ward"}, "1");
-  CHECK(by.exit == 4);
-  CHECK(contains(by.err, "statistic 'variance' is not among the statistics"));
+  check_ended(by, 4, "statistic 'variance' is not among the statistics");
   CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
 
   const Workbench plain(kClinicPolicy);
   const Result refused = ask(plain, {"release", "variance:age"}, "0.1");
-  CHECK(refused.exit == 4);
-  CHECK(contains(refused.err, "'private_variance', a variance over a private number of rows, is not among"));
+  check_ended(refused, 4, "'private_variance', a variance over a private number of rows, is not among");
   CHECK(ask(plain, {"release", "variance:age", "--by", "ward"}, "0.1").exit == 0);
 }

@@ -140,8 +140,7 @@ const std::map<std::string, State>& states() {
         [](const Clinic& c) {
           c.remove_ledger();
           const Result refused = c.bench.run({"init", "--policy", "policy.yaml"});
-          CHECK(refused.exit == 3);
-          CHECK(contains(refused.err, c.id));
+          check_ended(refused, 3, c.id);
         }}},
       {"a damaged ledger (6), its replica",
        {true,

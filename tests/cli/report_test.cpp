@@ -247,13 +247,11 @@ TEST_CASE("audit report: nothing is overwritten, and what cannot be written whol
   reported.bench.write("page.html", "kept");
   const std::vector<std::string> before = reported.bench.files();
   const Result again = reported.bench.with_ledger({"audit", "report", "--html", page});
-  CHECK(again.exit == 2);
-  CHECK(contains(again.err, "exists already, and nothing is overwritten"));
+  check_ended(again, 2, "exists already, and nothing is overwritten");
   CHECK(reported.bench.read("page.html") == "kept");
   for (const char* own : {"L", "L.poisoned", "L-wal", "L-journal", "L.lock"}) {
     const Result ledger = reported.bench.with_ledger({"audit", "report", "--html", reported.bench.path(own)});
-    CHECK(ledger.exit == 2);
-    CHECK(contains(ledger.err, "is the name of a file of the ledger"));
+    check_ended(ledger, 2, "is the name of a file of the ledger");
   }
   const Result nowhere =
       reported.bench.with_ledger({"audit", "report", "--html", reported.bench.path("no/page")});
@@ -270,8 +268,7 @@ TEST_CASE("audit report: nothing is overwritten, and what cannot be written whol
   short_of_room.file_size_max = 65'536;
   const Result full =
       large.with_ledger({"audit", "report", "--html", large.path("page.html")}, short_of_room);
-  CHECK(full.exit == 1);
-  CHECK(contains(full.err, "cannot write"));
+  check_ended(full, 1, "cannot write");
   CHECK(large.files() == files);
   REQUIRE(large.with_ledger({"audit", "report", "--html", large.path("page.html")}).exit == 0);
   CHECK(large.read("page.html").size() > 65'536);
@@ -305,8 +302,7 @@ TEST_CASE("audit report: one that cannot be read is named, the others are told, 
   CHECK(table_below(page, "Releases")["rows"].size() == 1);
   CHECK(table_below(page, "Decisions that cannot be read")["rows"][0][0] == id);
   const Result text = reported.bench.with_ledger({"audit", "report"});
-  CHECK(text.exit == 6);
-  CHECK(contains(text.err, "decision " + id + " cannot be read"));
+  check_ended(text, 6, "decision " + id + " cannot be read");
   CHECK(lines(text.err) == 1);
 }
 
@@ -359,11 +355,7 @@ TEST_CASE("audit report: as JSON decisions are as in history, then comes all the
   const std::size_t last = told.out.rfind('\n', told.out.size() - 2) + 1;
   CHECK(told.out.substr(0, last) == decisions_of(reported.bench.with_ledger({"history", "--json"}).out));
   const json summary = json::parse(told.out.substr(last));
-  CHECK(summary["ok"] == true);
-  CHECK(summary["dataset"] == "clinic");
-  CHECK(summary["released"] == 2);
-  CHECK(summary["refused"] == 4);
-  CHECK(summary["html"].is_null());
+  check_members(summary, R"({"ok": true, "dataset": "clinic", "released": 2, "refused": 4, "html": null})");
   CHECK(summary["audit"]["faults"].empty());
   CHECK(summary["limit_changes"][0]["why"] == kQuotes);
   CHECK(summary["accountants"][0]["charged"]["epsilon"] == "0.3");

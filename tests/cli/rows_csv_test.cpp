@@ -13,16 +13,6 @@ Words operator+(Words words, const Words& more) {
   return words;
 }
 
-std::vector<json> json_lines(const std::string& text) {
-  std::vector<json> result;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    result.push_back(json::parse(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return result;
-}
-
 using Rows = std::vector<json>;
 
 Rows items(const json& list) {
@@ -277,8 +267,7 @@ TEST_CASE("csv: another format, one beside --json, and what has no rows end with
   const auto check = [&](const Words& words, const std::string& part) {
     const Result result = told.bench.with_ledger(words);
     CAPTURE(words, result.err);
-    CHECK(result.exit == 2);
-    CHECK(contains(result.err, part));
+    check_ended(result, 2, part);
     CHECK(lines(result.err) == 1);
   };
   for (const Verb& verb : told.verbs()) {

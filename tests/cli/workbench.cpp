@@ -312,6 +312,30 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+json run_json(const Workbench& bench, const Words& words, int exit) {
+  const Result result = bench.with_ledger(with(words, {"--json"}));
+  CAPTURE(words, result.err, result.out);
+  REQUIRE(result.exit == exit);
+  return result.json();
+}
+
+std::vector<json> json_lines(const std::string& text) {
+  std::vector<json> found;
+  std::istringstream all(text);
+  for (std::string line; std::getline(all, line);) found.push_back(json::parse(line));
+  return found;
+}
+
+void check_ended(const Result& result, int exit, const std::string& part) {
+  CHECK(result.exit == exit);
+  CHECK_THAT(result.err, says(part));
+}
+
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   const std::size_t at = text.find(from);
   REQUIRE(at != std::string::npos);

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/case_table.hpp"
-#include "support/catch.hpp"
+#include "support/json_members.hpp"
 
 namespace epsilog::test {
 
@@ -89,6 +89,12 @@ extern const char* const kClinicPolicy;
 [[nodiscard]] std::vector<CaseRow> cli_table(const std::string& file);
 
 [[nodiscard]] bool contains(std::string_view text, std::string_view part);
+[[nodiscard]] Words with(Words words, const Words& more);
+/// Returns what a command with the ledger L prints with --json; fails the test where it ends otherwise.
+[[nodiscard]] json run_json(const Workbench& bench, const Words& words, int exit = 0);
+[[nodiscard]] std::vector<json> json_lines(const std::string& text);
+/// Holds how a command ended, and that it said so on standard error.
+void check_ended(const Result& result, int exit, const std::string& part);
 /// Replaces the only occurrence of `from`; fails the test when there is none.
 [[nodiscard]] std::string replaced(std::string text, std::string_view from, std::string_view to);
 [[nodiscard]] std::size_t lines(std::string_view text);
