@@ -18,11 +18,6 @@ std::string released(ServedClinic& clinic, std::uint32_t uid, const std::string&
   return clinic.ask(uid, "POST", "/v1/releases", clinic.asks(epsilon)).id();
 }
 
-std::string content(const std::string& file) {
-  std::ifstream opened(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(opened), {}};
-}
-
 std::string code(const Reply& reply) {
   return reply.body.value("code", "none");
 }
@@ -51,7 +46,7 @@ TEST_CASE("a checkpoint that is asked for is signed for its file, once for the s
   ServedClinic clinic;
   CHECK(code(clinic.ask(kCarol, "POST", "/v1/checkpoints")) == "no_checkpoint_key");
   const engine::VerifierKey vkey = clinic.sign_checkpoints();
-  const std::string before = content(clinic.notes());
+  const std::string before = read_file(clinic.notes());
   released(clinic, kAlice);
   for (const std::uint32_t uid : {kCarol, kDora, kOtto}) {
     const Reply reply = clinic.ask(uid, "POST", "/v1/checkpoints");
@@ -61,9 +56,9 @@ TEST_CASE("a checkpoint that is asked for is signed for its file, once for the s
     CHECK(reply.body.at("verifier_key") == vkey.text());
     CHECK(reply.response.body.find("/tmp") == std::string::npos);
   }
-  const auto notes = engine::parse_checkpoints(content(clinic.notes()));
+  const auto notes = engine::parse_checkpoints(read_file(clinic.notes()));
   CHECK(notes.size() == 2);
-  CHECK(content(clinic.notes()).starts_with(before));
+  CHECK(read_file(clinic.notes()).starts_with(before));
   CHECK(engine::attested(notes.back(), {.log = vkey}).signed_by_log);
   CHECK(code(clinic.ask(kAlice, "POST", "/v1/checkpoints")) == "duty_required");
   CHECK(code(clinic.ask(kCarol, "POST", "/v1/checkpoints", R"({"key":"other"})")) == "bad_body");
@@ -74,7 +69,7 @@ TEST_CASE("a ledger that lacks what was signed signs nothing over the API either
           "[api][evidence]") {
   ServedClinic clinic;
   clinic.sign_checkpoints();
-  const std::string good = content(clinic.notes());
+  const std::string good = read_file(clinic.notes());
   // A checkpoint of more lines than there are, as of a ledger that was put back.
   std::string forged = good;
   const std::size_t at = forged.find('\n') + 1;
@@ -198,9 +193,9 @@ TEST_CASE("of a poisoned ledger no line is proved and nothing is signed, and wha
   }
   CHECK(clinic.ask(kAdam, "GET", "/v1/proofs/" + id).status == 404);
   CHECK(clinic.ask(kAlice, "GET", "/v1/checkpoints").body.at("note") == before.body.at("note"));
-  const std::string notes = content(clinic.notes());
+  const std::string notes = read_file(clinic.notes());
   static_cast<void>(clinic.ask(kDora, "POST", "/v1/checkpoints"));
-  CHECK(content(clinic.notes()) == notes);
+  CHECK(read_file(clinic.notes()) == notes);
 }
 
 TEST_CASE("a line with balances that one does not see any more is not proved to them", "[api][evidence]") {

@@ -1,6 +1,7 @@
 // Errors of the system at the ledger's files under the routes of a daemon: one call fails once. The request
 // is answered or is told to come again, never that the ledger is damaged, and the next request succeeds.
 #include <cerrno>
+#include <cstring>
 
 #include "file_verdict.hpp"
 #include "ledger/support/file_faults.hpp"
@@ -14,9 +15,7 @@ using ledger_tests::FileFaults;
 
 namespace {
 
-const std::map<int, const char*> kErrors = {{ENFILE, "ENFILE"}, {EMFILE, "EMFILE"}, {ENOMEM, "ENOMEM"},
-                                            {ENOSPC, "ENOSPC"}, {EDQUOT, "EDQUOT"}, {EFBIG, "EFBIG"},
-                                            {EIO, "EIO"},       {EROFS, "EROFS"},   {EACCES, "EACCES"}};
+constexpr std::array kErrors = {ENFILE, EMFILE, ENOMEM, ENOSPC, EDQUOT, EFBIG, EIO, EROFS, EACCES};
 
 /// What is there before the fault: a request of alice in the state that the route needs, and what was read of
 /// it.
@@ -138,7 +137,7 @@ std::vector<Fault> all_faults() {
       std::vector<int> places = {1, (count + 1) / 2, count};
       places.erase(std::unique(places.begin(), places.end()), places.end());
       for (const int nth : places) {
-        for (const auto& [error, name] : kErrors) all.push_back({&route, call, nth, error});
+        for (const int error : kErrors) all.push_back({&route, call, nth, error});
       }
     }
   }
@@ -153,7 +152,7 @@ std::string code_of(const Reply& reply) {
 /// Whether the fault was reached.
 bool try_fault(const Fault& fault) {
   CAPTURE(fault.route->name, static_cast<int>(fault.call.call), fault.call.file, fault.nth,
-          kErrors.at(fault.error));
+          ::strerrorname_np(fault.error));
   FileFaults faults("");
   ServedClinic clinic;
   faults.watch(clinic.ledger());

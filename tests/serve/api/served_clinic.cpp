@@ -6,9 +6,7 @@
 namespace epsilog::test {
 
 std::string served_text(const std::string& file) {
-  std::ifstream in(EPSILOG_SOURCE_DIR "/tests/serve/api/" + file);
-  REQUIRE(in);
-  return {std::istreambuf_iterator<char>(in), {}};
+  return read_file(EPSILOG_SOURCE_DIR "/tests/serve/api/" + file);
 }
 
 void check_page_table(const std::string& begin, const std::string& end, const std::string& found) {

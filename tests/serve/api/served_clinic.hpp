@@ -10,7 +10,8 @@
 #include "epsilog/engine/engine.hpp"
 #include "epsilog/engine/signed_note.hpp"
 #include "epsilog/ledger/ledger.hpp"
-#include "support/catch.hpp"
+#include "support/case_table.hpp"
+#include "support/json_members.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace epsilog::test {
@@ -29,6 +30,21 @@ enum Uid : std::uint32_t {
   kNobody = 4242,  // mapped by nothing
   kRoot = 0,       // keeps the machine
 };
+
+/// A column of the tables of docs/api.md.
+struct Role {
+  const char* name;
+  std::uint32_t uid;
+  bool curator_socket = false;
+};
+inline constexpr std::array<Role, 8> kRoles = {{{"asker", kAlice},
+                                                {"other", kAdam},
+                                                {"approver", kBob},
+                                                {"supplier", kSam},
+                                                {"curate", kCarol},
+                                                {"audit", kDora},
+                                                {"operate", kOtto},
+                                                {"keeper", kRoot, true}}};
 
 inline constexpr const char* kServedRows =
     "patient_id,age,cost,ward\n"

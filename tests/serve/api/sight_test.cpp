@@ -6,20 +6,6 @@ using namespace epsilog::test;
 
 namespace {
 
-struct Role {
-  const char* name;
-  std::uint32_t uid;
-  bool curator_socket = false;
-};
-constexpr std::array<Role, 8> kRoles = {{{"asker", kAlice},
-                                         {"other", kAdam},
-                                         {"approver", kBob},
-                                         {"supplier", kSam},
-                                         {"curate", kCarol},
-                                         {"audit", kDora},
-                                         {"operate", kOtto},
-                                         {"keeper", kRoot, true}}};
-
 /// The clinic with limits of alice, who asks, and of her role.
 std::string policy() {
   std::string text = served_policy();

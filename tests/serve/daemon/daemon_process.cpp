@@ -157,8 +157,7 @@ int DaemonProcess::ended() {
 }
 
 std::string DaemonProcess::log() const {
-  std::ifstream file(folder.path("log"));
-  return {std::istreambuf_iterator<char>(file), {}};
+  return read_file(folder.path("log"));
 }
 
 }  // namespace epsilog::test

@@ -244,9 +244,7 @@ TEST_CASE("one daemon serves a ledger, and the command works beside it", "[daemo
   const std::string second = std::string(EPSILOG_SERVE) + " --config " + daemon.folder.path("serve.yaml") +
                              " 2>" + daemon.folder.path("second");
   CHECK(WEXITSTATUS(std::system(second.c_str())) == 7);
-  std::ifstream file(daemon.folder.path("second"));
-  CHECK(std::string(std::istreambuf_iterator<char>(file), {}).find("another daemon serves this ledger") !=
-        std::string::npos);
+  CHECK_THAT(read_file(daemon.folder.path("second")), says("another daemon serves this ledger"));
 }
 
 TEST_CASE("its sockets are for the group and for its own user, and its memory is nobody else's", "[daemon]") {
@@ -262,9 +260,7 @@ TEST_CASE("its sockets are for the group and for its own user, and its memory is
   CHECK((of.st_mode & 0777) == 0600);
   CHECK(of.st_uid == user);
   const std::string proc = "/proc/" + std::to_string(daemon.process());
-  std::ifstream limits(proc + "/limits");
-  const std::string text{std::istreambuf_iterator<char>(limits), {}};
-  CHECK(text.find("Max core file size        0                    0") != std::string::npos);
+  CHECK_THAT(read_file(proc + "/limits"), says("Max core file size        0                    0"));
   // The files of a process that is not dumpable are root's, whoever runs it.
   REQUIRE(::stat((proc + "/mem").c_str(), &of) == 0);
   CHECK(of.st_uid == 0);
@@ -378,9 +374,8 @@ TEST_CASE("a ledger of a development version is not served", "[daemon]") {
     const std::string command = std::string(EPSILOG_SERVE) + " --config " + daemon.folder.path("serve.yaml") +
                                 check + " 2>" + daemon.folder.path("said");
     CHECK(WEXITSTATUS(std::system(command.c_str())) == 3);
-    std::ifstream said(daemon.folder.path("said"));
-    const std::string text{std::istreambuf_iterator<char>(said), {}};
-    CHECK_THAT(text, says("written by a development version of Epsilog; not readable"));
+    CHECK_THAT(read_file(daemon.folder.path("said")),
+               says("written by a development version of Epsilog; not readable"));
   }
 }
 
@@ -402,10 +397,7 @@ TEST_CASE("a ledger on a network file system is not served, and one over FUSE wi
                                 check + " >" + daemon.folder.path("out") + " 2>" + daemon.folder.path("said");
     return WEXITSTATUS(std::system(command.c_str()));
   };
-  const auto said = [&] {
-    std::ifstream file(daemon.folder.path("said"));
-    return std::string{std::istreambuf_iterator<char>(file), {}};
-  };
+  const auto said = [&] { return read_file(daemon.folder.path("said")); };
   for (const char* check : {"", " --check"}) {
     CAPTURE(check);
     CHECK(run("69690000", check) == 3);

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "served.hpp"
+#include "support/case_table.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;
@@ -50,38 +51,13 @@ TEST_CASE("a connection: after an answer to HEAD the next one begins where it sh
 
 TEST_CASE("a connection: a body that another reader would find reaches nobody", "[serve][connection]") {
   const std::string hidden = get("/echo?hidden=1");
-  const std::string chunks = "5\r\nhello\r\n0\r\n\r\n" + hidden;
-  const std::string begin = "POST /echo HTTP/1.1\r\nHost: a\r\n";
-  const std::vector<std::string> attempts = {
-      begin + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks,
-      begin + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n" + chunks,
-      begin + "Transfer-Encoding: chunked\r\n\r\n" + chunks,
-      begin + "Transfer-Encoding: xchunked\r\n\r\n" + chunks,
-      begin + "Transfer-Encoding : chunked\r\nContent-Length: 5\r\n\r\n" + chunks,
-      begin + "Transfer-Encoding\r\n : chunked\r\nContent-Length: 5\r\n\r\n" + chunks,
-      begin + "X: y\r\n Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n" + chunks,
-      begin + "Content-Length: 0\r\nContent-Length: " + std::to_string(hidden.size()) + "\r\n\r\n" + hidden,
-      begin + "Content-Length: 5\r\ncontent-length: 5\r\n\r\nhello" + hidden,
-      begin + "Content-Length: 5, 5\r\n\r\nhello" + hidden,
-      begin + "Content-Length: +5\r\n\r\nhello" + hidden,
-      begin + "Content-Length : 5\r\n\r\nhello" + hidden,
-      begin + "Content-Length: 5\nX: y\r\n\r\nhello" + hidden,
-      begin + "Content-Length: 5\r\rX: y\r\n\r\nhello" + hidden,
-      begin + "Content-Length: 5\r\n\nhello" + hidden,
-      begin + std::string("Content-Length: 5\0\r\n\r\nhello", 28) + hidden,
-      begin + "Host: b\r\n\r\n" + hidden,
-      "POST /echo HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nhello" + hidden,
-      "POST http://a/echo HTTP/1.1\r\nHost: b\r\n\r\n" + hidden,
-      "\r\n" + hidden,
-      "\n" + hidden,
-  };
   serve::Limits limits = test::patient();
   limits.linger = 1ms;
   Served served(limits);
-  for (const std::string& attempt : attempts) {
-    INFO(attempt);
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/serve/listening/hiding_bodies.tsv")) {
+    INFO(row.at(0));
     Client client = served.connect();
-    const Answer answer = client.ask(attempt);
+    const Answer answer = client.ask(row.at(0) + hidden);
     CHECK(answer.status >= 400);
     CHECK(answer.headers.at("Connection") == "close");
     CHECK(client.rest().empty());
