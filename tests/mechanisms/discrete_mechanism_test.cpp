@@ -41,13 +41,8 @@ Options gaussian(const char* epsilon, const char* delta, const char* l2, const c
 }
 
 void refused(Options wrong, const std::string& place) {
-  try {
-    const DiscreteMechanism mechanism(wrong);
-    FAIL("accepted: " << place);
-  } catch (const InvalidParameter& error) {
-    CAPTURE(error.what());
-    CHECK(std::string(error.what()).starts_with(place + ":"));
-  }
+  CHECK_THAT(epsilog::test::message_thrown<InvalidParameter>([&] { return DiscreteMechanism(wrong); }),
+             Catch::Matchers::StartsWith(place + ":"));
 }
 
 std::vector<Rational> released(const DiscreteMechanism& mechanism, const std::vector<Rational>& answers,

@@ -45,13 +45,8 @@ template <class Change>
 void refused(const std::string& place, Change change) {
   MeanScenario wrong = scenario();
   change(wrong);
-  try {
-    static_cast<void>(mean_tolerance_up(wrong));
-    FAIL("accepted: " << place);
-  } catch (const epsilog::InvalidParameter& error) {
-    CAPTURE(error.what());
-    CHECK(std::string(error.what()).starts_with(place + ":"));
-  }
+  CHECK_THAT(message_thrown<epsilog::InvalidParameter>([&] { return mean_tolerance_up(wrong); }),
+             Catch::Matchers::StartsWith(place + ":"));
 }
 
 }  // namespace

@@ -58,13 +58,8 @@ double unchanged(const SnappingMechanism::Parameters& p, const Rational& y) {
 
 template <class Call>
 void refused(const std::string& place, Call call) {
-  try {
-    static_cast<void>(call());
-    FAIL("accepted: " << place);
-  } catch (const epsilog::InvalidParameter& error) {
-    CAPTURE(error.what());
-    CHECK(std::string(error.what()).starts_with(place + ":"));
-  }
+  CHECK_THAT(epsilog::test::message_thrown<epsilog::InvalidParameter>(call),
+             Catch::Matchers::StartsWith(place + ":"));
 }
 
 }  // namespace

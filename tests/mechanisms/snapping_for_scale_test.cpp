@@ -34,13 +34,8 @@ template <class Change>
 void refused(const std::string& place, Change change) {
   SnappingScale scale{.lambda = 8, .sensitivity = 1, .bound = 100};
   change(scale);
-  try {
-    static_cast<void>(snapping_of_scale(scale));
-    FAIL("accepted: " << place);
-  } catch (const epsilog::InvalidParameter& error) {
-    CAPTURE(error.what());
-    CHECK(std::string(error.what()).starts_with(place + ":"));
-  }
+  CHECK_THAT(message_thrown<epsilog::InvalidParameter>([&] { return snapping_of_scale(scale); }),
+             Catch::Matchers::StartsWith(place + ":"));
 }
 
 }  // namespace

@@ -24,13 +24,8 @@ Options options(const char* epsilon, const char* sensitivity, const char* lower,
 }
 
 void refused(const Options& wrong, const std::string& place) {
-  try {
-    const SnappingMechanism mechanism(wrong);
-    FAIL("accepted: " << place);
-  } catch (const InvalidParameter& error) {
-    CAPTURE(error.what());
-    CHECK(std::string(error.what()).starts_with(place));
-  }
+  CHECK_THAT(epsilog::test::message_thrown<InvalidParameter>([&] { return SnappingMechanism(wrong); }),
+             Catch::Matchers::StartsWith(place));
 }
 
 class BrokenBits final : public BitSource {

@@ -26,13 +26,7 @@ bool is_dyadic(const Rational& value) {
 
 template <class Call>
 void refused(const std::string& place, Call call) {
-  try {
-    call();
-    FAIL("accepted: " << place);
-  } catch (const epsilog::InvalidParameter& error) {
-    CAPTURE(error.what());
-    CHECK(std::string(error.what()).starts_with(place + ":"));
-  }
+  CHECK_THAT(message_thrown<epsilog::InvalidParameter>(call), Catch::Matchers::StartsWith(place + ":"));
 }
 
 }  // namespace
