@@ -1,13 +1,6 @@
 // Ledgers that are prepared once and copied for every cell of docs/states.md, and the words of its tables.
 #pragma once
 
-#include <chrono>
-#include <filesystem>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/changed_meanwhile.hpp"

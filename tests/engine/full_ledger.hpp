@@ -3,11 +3,6 @@
 
 #include <unistd.h>
 
-#include <fstream>
-#include <iterator>
-#include <memory>
-#include <string>
-
 #include "epsilog/engine/checkpoint.hpp"
 #include "epsilog/engine/credentials.hpp"
 #include "epsilog/engine/named_keys.hpp"

@@ -1,12 +1,6 @@
 // Every policy that there is to read: those shipped, and one for each key that a policy may have.
 #pragma once
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <string>
-
 #include "file_text.hpp"
 #include "policy_key_changes.hpp"
 #include "support/catch.hpp"

@@ -1,9 +1,6 @@
 // A clinic whose history a test composes, step by step, under clocks that it moves.
 #pragma once
 
-#include <memory>
-#include <string>
-
 #include "clinic.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "tampering.hpp"

@@ -1,9 +1,5 @@
 // The log of a ledger made of its rows, as who owns the file can make it.
-#include <algorithm>
-#include <array>
-#include <map>
 #include <tuple>
-#include <vector>
 
 #include "connection.hpp"
 #include "epsilog/accounting/errors.hpp"

@@ -1,11 +1,6 @@
 // For every key that a policy may have, one way in which it can be written otherwise.
 #pragma once
 
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "epsilog/engine/checked_policy.hpp"
 #include "file_text.hpp"
 #include "policy_text.hpp"

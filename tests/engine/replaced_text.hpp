@@ -1,8 +1,6 @@
 // A text, otherwise in one place.
 #pragma once
 
-#include <string>
-
 #include "support/catch.hpp"
 
 namespace epsilog::test {

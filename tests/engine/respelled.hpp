@@ -2,11 +2,6 @@
 // with comments in between. It means the same.
 #pragma once
 
-#include <algorithm>
-#include <random>
-#include <set>
-#include <string>
-
 #include "support/catch.hpp"
 #include "yaml_tree.hpp"
 #include "yaml_writer.hpp"

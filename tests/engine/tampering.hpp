@@ -3,9 +3,6 @@
 
 #include <sqlite3.h>
 
-#include <filesystem>
-#include <string>
-
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "support/catch.hpp"

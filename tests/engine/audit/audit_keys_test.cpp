@@ -1,10 +1,6 @@
 // Keys in an audit: found in the file's index, which is not trusted for it, and not kept in memory.
 #include <malloc.h>
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "clinic.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"

@@ -1,6 +1,4 @@
 // One order of decisions, policy versions and clock events: what stands at one instant is not confused.
-#include <array>
-
 #include "audit/tamperings.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "lived_history.hpp"

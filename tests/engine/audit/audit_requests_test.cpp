@@ -1,6 +1,4 @@
 // What an audit finds when somebody rewrites the history of requests that wait.
-#include <filesystem>
-
 #include "audit/tamperings.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"

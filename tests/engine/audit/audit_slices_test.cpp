@@ -2,14 +2,7 @@
 // sound ledger, and of a damaged one the same faults as before anybody wrote.
 #include <sys/wait.h>
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <csignal>
-#include <filesystem>
-#include <functional>
-#include <thread>
-#include <vector>
 
 #include "audit_beginning.hpp"
 #include "audit_threads.hpp"

@@ -1,6 +1,3 @@
-#include <fstream>
-#include <set>
-
 #include "audit/tamperings.hpp"
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"

@@ -1,10 +1,4 @@
 // An audit says the same for any number of threads and any slices, of a sound ledger and of a damaged one.
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <thread>
-#include <vector>
-
 #include "audit_threads.hpp"
 #include "clinic.hpp"
 #include "decisions_ahead.hpp"

@@ -1,9 +1,5 @@
 // What lines have to be in order of, beside their numbers: times, accounts, and plans with the decisions made
 // by them.
-#include <set>
-#include <string>
-#include <vector>
-
 #include "epsilog/ledger/ledger.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"

@@ -1,11 +1,6 @@
 // What history cost under each accountant: the same figures as the recorded mechanisms composed by hand.
 #include "epsilog/engine/reaccount.hpp"
 
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
-
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/privacy_loss_distribution.hpp"

@@ -3,11 +3,6 @@
 // file protects.
 #include <sqlite3.h>
 
-#include <algorithm>
-#include <fstream>
-#include <map>
-#include <set>
-
 #include "epsilog/engine/audit_limits.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "full_ledger.hpp"

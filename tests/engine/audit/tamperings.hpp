@@ -2,8 +2,6 @@
 #pragma once
 
 #include <regex>
-#include <string>
-#include <vector>
 
 #include "support/case_table.hpp"
 #include "tampering.hpp"

@@ -1,6 +1,4 @@
 // What the audit says of the credential by which a decision came: was it its principal's then?
-#include <string>
-
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/credentials.hpp"
 #include "epsilog/engine/verified_backup.hpp"

@@ -1,7 +1,4 @@
 // A CSV file's columns as a draft, and that nothing else of it gets there.
-#include <algorithm>
-#include <fstream>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_draft.hpp"

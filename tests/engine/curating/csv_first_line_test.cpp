@@ -1,13 +1,4 @@
 // A first line that is a record, or stands above the table, gets into no draft and no message.
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <optional>
-#include <random>
-#include <set>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy_draft.hpp"
 #include "support/case_table.hpp"

@@ -1,10 +1,5 @@
 // Which keys a dataset may write otherwise once it was charged: every key has a rule, and diff and apply go
 // by it.
-#include <algorithm>
-#include <filesystem>
-#include <map>
-#include <set>
-
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy_diff.hpp"

@@ -4,14 +4,6 @@
 // whatever one of them refuses, or lets wait, does not. What the later one grants, or grants for less, is
 // looser, and so is less consent or less noise; `policy diff` must name a difference that is looser or
 // incomparable then. The reverse holds for tighter.
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-
 #include "access.hpp"
 #include "askable.hpp"
 #include "batch_plan.hpp"

@@ -1,7 +1,5 @@
 // Every key that a policy may have makes a difference when it is written otherwise. A key added to the
 // tables of the decoder is a failure here until it has a row of its own.
-#include <set>
-
 #include "epsilog/engine/policy_diff.hpp"
 #include "policy_key_changes.hpp"
 #include "policy_keys.hpp"

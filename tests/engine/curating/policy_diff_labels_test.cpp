@@ -1,9 +1,6 @@
 // What a change of a derived column means, and what of it is refused once charged.
 #include "epsilog/engine/policy_diff.hpp"
 
-#include <algorithm>
-#include <optional>
-
 #include "access.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "policy_text.hpp"

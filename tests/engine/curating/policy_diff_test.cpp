@@ -2,8 +2,6 @@
 #include "epsilog/engine/policy_diff.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 
-#include <functional>
-
 #include "policy_text.hpp"
 #include "support/catch.hpp"
 

@@ -1,6 +1,4 @@
 // Metadata of SmartNoise SQL and lomas as policies.
-#include <algorithm>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_draft.hpp"

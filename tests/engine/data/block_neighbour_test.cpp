@@ -4,10 +4,6 @@
 // The data sets are as in neighbour_test.cpp, with a date beside the group; the blocks are either of the
 // dates' months or of the declared groups, or of labels derived from the numbers or the dates, and some rows
 // lie in none.
-#include <algorithm>
-#include <random>
-#include <set>
-
 #include "blocks.hpp"
 #include "epsilog/engine/date.hpp"
 #include "neighbours.hpp"

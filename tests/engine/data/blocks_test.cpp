@@ -4,8 +4,6 @@
 // brute force asks the row filter about every day of a small calendar, one by one.
 #include "blocks.hpp"
 
-#include <random>
-
 #include "calendar.hpp"
 #include "epsilog/engine/date.hpp"
 #include "row_filter.hpp"

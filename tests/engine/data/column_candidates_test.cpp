@@ -1,9 +1,6 @@
 // The values that a quantile of a column can be, and to which of them a cell is counted.
 #include "column_candidates.hpp"
 
-#include <map>
-#include <random>
-
 #include "epsilog/engine/date.hpp"
 
 #include "rows_memory.hpp"

@@ -1,8 +1,6 @@
 // Conditions that no row can satisfy are refused before anything is charged, and none that some row can.
 #include "condition.hpp"
 
-#include <random>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/forecast.hpp"

@@ -2,10 +2,6 @@
 // values: every row of a small domain is tried.
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include <fstream>
-#include <functional>
-#include <set>
-
 #include "blocks.hpp"
 #include "condition.hpp"
 #include "condition_trees.hpp"

@@ -6,13 +6,6 @@
 // and jumps between tests; nothing of that is here.
 #pragma once
 
-#include <algorithm>
-#include <functional>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "epsilog/engine/date.hpp"
 #include "rows_memory.hpp"
 #include "support/catch.hpp"

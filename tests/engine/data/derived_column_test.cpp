@@ -1,6 +1,4 @@
 // Which label a cell has, for every rule and at every edge; what is read for it, and what can be asked.
-#include <algorithm>
-
 #include "blocks.hpp"
 #include "calendar.hpp"
 #include "column_reader.hpp"

@@ -3,11 +3,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include <algorithm>
 #include <new>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "epsilog/engine/source_io.hpp"
 #include "rows_memory.hpp"

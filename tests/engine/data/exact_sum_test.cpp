@@ -1,11 +1,6 @@
 #include "exact_sum.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <vector>
 
 #include "support/catch.hpp"
 

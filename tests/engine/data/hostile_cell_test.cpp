@@ -2,9 +2,6 @@
 // affinity. Whatever the cell is, there is an answer, and it keeps to the derived sensitivity.
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include <string>
-#include <vector>
-
 #include "neighbours.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"

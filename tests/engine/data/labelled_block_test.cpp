@@ -3,11 +3,6 @@
 //
 // The truth is what the path of the rows does with each cell: RowFilter, and ColumnReader for the label,
 // neither of which knows of stretches. derived_column_test.cpp holds the labels to what is written by hand.
-#include <algorithm>
-#include <cmath>
-#include <random>
-#include <set>
-
 #include "blocks.hpp"
 #include "column_reader.hpp"
 #include "condition.hpp"

@@ -4,10 +4,6 @@
 // bounds, missing and hostile cells, undeclared groups, rows without unit id and malformed lines. For random
 // policies and questions every neighbour is built, and the exact answers of both must differ by no
 // more than the derivation says, in no more cells, and stay in the public range.
-#include <algorithm>
-#include <random>
-#include <set>
-
 #include "neighbours.hpp"
 #include "support/case_table.hpp"
 #include "support/catch.hpp"

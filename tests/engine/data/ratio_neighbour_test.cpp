@@ -4,10 +4,6 @@
 // Two numeric columns, either of which a row may lack, with bounds of one sign and of both; a group, a second
 // one and a date to be in blocks by. As in neighbour_test.cpp, for random policies and questions every
 // neighbour is built.
-#include <algorithm>
-#include <random>
-#include <set>
-
 #include "epsilog/engine/date.hpp"
 #include "neighbours.hpp"
 #include "support/catch.hpp"

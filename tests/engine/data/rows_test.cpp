@@ -1,8 +1,4 @@
 // The rules of docs/rows.md, one by one.
-#include <algorithm>
-#include <cmath>
-#include <random>
-
 #include "column_cell.hpp"
 #include "row_units.hpp"
 #include "rows_memory.hpp"

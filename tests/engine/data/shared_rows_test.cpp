@@ -1,9 +1,5 @@
 // Questions that are asked together share what they have in common of each row; each is answered as if it
 // were asked alone.
-#include <algorithm>
-#include <random>
-#include <set>
-
 #include "column_candidates.hpp"
 #include "row_units.hpp"
 #include "rows_memory.hpp"

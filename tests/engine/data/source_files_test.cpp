@@ -4,13 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <chrono>
-#include <filesystem>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "clinic.hpp"
 #include "epsilog/engine/policy_draft.hpp"
 #include "epsilog/engine/source_io.hpp"

@@ -5,12 +5,6 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include "rows_memory.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"

@@ -1,9 +1,6 @@
 // Sets of intervals against sets of numbers.
 #include "value_set.hpp"
 
-#include <random>
-#include <set>
-
 #include "support/catch.hpp"
 
 using namespace epsilog::engine;

@@ -1,7 +1,5 @@
 // The accounts of a policy follow from the object it implies, by what docs/record_format.md says and nothing
 // else: no reader of YAML, no calendar of the engine.
-#include <chrono>
-#include <set>
 #include <tuple>
 
 #include "epsilog/ledger/canonical_json.hpp"

@@ -1,8 +1,6 @@
 // What one asker can cost a ledger: the size of what is free, and that the audit compares all of it.
 #include <sqlite3.h>
 
-#include <algorithm>
-
 #include "clinic.hpp"
 #include "decide.hpp"
 #include "epsilog/accounting/errors.hpp"

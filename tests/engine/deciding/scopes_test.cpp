@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <map>
-
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "first_cells.hpp"

@@ -5,9 +5,7 @@
 // Chance  If an interval at alpha = 1/5 misses with probability 1/5, it misses more than 167 times of 500
 // with
 //         probability 7.7e-13, by the binomial law.
-#include <algorithm>
 #include <numeric>
-#include <optional>
 
 #include "clinic.hpp"
 #include "epsilog/engine/checked_policy.hpp"

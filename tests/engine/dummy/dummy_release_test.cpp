@@ -2,8 +2,6 @@
 // opened.
 #include "epsilog/engine/dummy_release.hpp"
 
-#include <set>
-
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"

@@ -1,9 +1,6 @@
 // The rows of dummy runs: a function of declarations, within what is declared.
 #include "invented_rows.hpp"
 
-#include <map>
-#include <set>
-
 #include "column_cell.hpp"
 #include "epsilog/engine/date.hpp"
 #include "rows_memory.hpp"

@@ -7,12 +7,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <utility>
-#include <vector>
 
 #include "epsilog/engine/ledger_evidence.hpp"
 #include "epsilog/engine/named_keys.hpp"

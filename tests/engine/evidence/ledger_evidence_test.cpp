@@ -1,9 +1,6 @@
 // Checkpoints of a ledger: what is signed, what is refused, and what two of them show of each other.
 #include "epsilog/engine/ledger_evidence.hpp"
 
-#include <filesystem>
-#include <thread>
-
 #include "clinic.hpp"
 #include "epsilog/engine/witness.hpp"
 #include "epsilog/ledger/ledger.hpp"

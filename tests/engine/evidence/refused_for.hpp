@@ -1,9 +1,6 @@
 // What a reader says of a text that is not what it should be, and texts with one bit another.
 #pragma once
 
-#include <functional>
-#include <string>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
 

@@ -5,9 +5,6 @@
 #include <sys/stat.h>
 
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "epsilog/engine/checkpoint.hpp"
 #include "epsilog/engine/key_file.hpp"

@@ -1,7 +1,5 @@
 #include "epsilon_search.hpp"
 
-#include <random>
-
 #include "epsilog/accounting/quantity.hpp"
 #include "support/catch.hpp"
 

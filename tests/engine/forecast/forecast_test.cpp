@@ -1,8 +1,6 @@
 // Forecasts against what then happens: so many releases pass, and one more is refused.
 #include "epsilog/engine/forecast.hpp"
 
-#include <random>
-
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"

@@ -1,6 +1,4 @@
 // What a later policy makes of a request that waits: approvals, decisions and commits go by the active one.
-#include <filesystem>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"

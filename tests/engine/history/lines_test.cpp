@@ -1,13 +1,6 @@
 // Records of a ledger as lines, and the ledger that is made of them (docs/record_format.md).
 #include <sqlite3.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/audit.hpp"
 #include "full_ledger.hpp"

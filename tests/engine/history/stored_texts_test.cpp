@@ -1,7 +1,4 @@
 // What is stored can be read: every text of every request, however long its numbers are written out.
-#include <algorithm>
-#include <random>
-
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/date.hpp"

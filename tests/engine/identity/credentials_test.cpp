@@ -1,9 +1,6 @@
 // Credentials: tokens as texts, whom a uid or a token is of, who may be given one, and what the audit says.
 #include "epsilog/engine/credentials.hpp"
 
-#include <functional>
-#include <set>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/verified_backup.hpp"
 #include "epsilog/ledger/digest.hpp"

@@ -10,10 +10,6 @@
 //          claims hold with a probability below 10^-12.
 #include "holds_from.hpp"
 
-#include <cmath>
-#include <map>
-#include <random>
-
 #include "clinic.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "plan_intervals.hpp"

@@ -1,8 +1,6 @@
 #include "epsilog/engine/policy_warnings.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 
-#include <filesystem>
-
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -1,7 +1,5 @@
 // Answers that are known to be whole: rounded, advised to be discrete, and not sold where the policy states
 // them (mechanisms/proofs/snapping.md, "Whole answers").
-#include <cmath>
-
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/sealed_release.hpp"

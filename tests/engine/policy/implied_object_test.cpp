@@ -4,9 +4,6 @@
 #include <unistd.h>
 
 #include <clocale>
-#include <filesystem>
-#include <set>
-#include <sstream>
 
 #include "epsilog/ledger/canonical_json.hpp"
 #include "implied_object.hpp"

@@ -1,6 +1,4 @@
 // Who may ask for what, within which limits and with whose consent, as a policy writes it.
-#include <algorithm>
-
 #include "epsilog/engine/checked_policy.hpp"
 #include "policy_keys.hpp"
 #include "policy_text.hpp"

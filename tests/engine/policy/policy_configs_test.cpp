@@ -1,9 +1,4 @@
 // The shipped policies are accepted, and each one under configs/invalid gives exactly its error.
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <set>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/exact_answer.hpp"

@@ -1,11 +1,5 @@
 // What docs/policy.md shows of policies is accepted as it stands there, and docs/filters.md cites what the
 // accounts cite.
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <sstream>
-
 #include "epsilog/accounting/filter_theorem.hpp"
 #include "file_text.hpp"
 #include "policy_text.hpp"

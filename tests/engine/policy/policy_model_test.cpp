@@ -1,8 +1,4 @@
 // What a policy says becomes exactly what the model holds.
-#include <filesystem>
-#include <fstream>
-#include <random>
-
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/nearest.hpp"
 #include "epsilog/engine/policy.hpp"

@@ -1,10 +1,4 @@
 // Whatever is done to the bytes of a policy, it is accepted or refused by PolicyError.
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <random>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy.hpp"

@@ -1,11 +1,6 @@
 // schema/policy.schema.json and the decoder say the same: the same keys and words, place by place,
 // and the same verdict on every policy that breaks no rule between keys.
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>

@@ -1,13 +1,6 @@
 #include "epsilog/engine/predicate.hpp"
 #include "epsilog/engine/date.hpp"
 
-#include <algorithm>
-#include <functional>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/case_table.hpp"
 #include "support/catch.hpp"

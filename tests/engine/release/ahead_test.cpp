@@ -1,10 +1,6 @@
 // An Engine that has released before does not look at the ledger a second time for a question that reads no
 // source. Each row of the table is something that happens meanwhile, and what its next release is: as that of
 // an Engine that has seen nothing yet.
-#include <atomic>
-#include <functional>
-#include <thread>
-
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger.hpp"

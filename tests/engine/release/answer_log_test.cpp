@@ -5,10 +5,6 @@
 // a member of a group, of release_many       | its own     | the same for all of them
 // show; the same request again; a verb again | the same    | of today's tree
 // plan, history, pending; a poisoned ledger  | none        | none
-#include <atomic>
-#include <set>
-#include <thread>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"

@@ -2,7 +2,6 @@
 #include "answer_tick.hpp"
 
 #include <future>
-#include <thread>
 
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"

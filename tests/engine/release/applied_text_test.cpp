@@ -1,7 +1,5 @@
 // A policy that comes as a text: what a file would do, from where the active version's paths start, and only
 // over the version that its author saw.
-#include <filesystem>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/changed_meanwhile.hpp"
 #include "epsilog/engine/policy.hpp"

@@ -1,9 +1,4 @@
 // Approvals: who may give them, what the last one decides, and every act on a request in every state.
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <thread>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"

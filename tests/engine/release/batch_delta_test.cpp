@@ -1,6 +1,4 @@
 // Batches with a delta of their own: all rows are charged as one where epsilon and delta are counted.
-#include <map>
-
 #include "canonical_request.hpp"
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"

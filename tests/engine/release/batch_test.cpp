@@ -1,7 +1,5 @@
 // Batches from the request to the audit: several questions that are decided, charged, answered and recorded
 // as one.
-#include <map>
-
 #include "askable.hpp"
 #include "batch_plan.hpp"
 #include "canonical_request.hpp"

@@ -1,10 +1,6 @@
 // A policy that has checkpoints signed by itself, as whoever asks meets it: not at all.
-#include <filesystem>
-#include <fstream>
 #include <future>
-#include <iterator>
 #include <mutex>
-#include <thread>
 
 #include "epsilog/engine/checkpoint_now.hpp"
 #include "epsilog/engine/key_file.hpp"

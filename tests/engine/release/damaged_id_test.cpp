@@ -1,9 +1,6 @@
 // A bit that flipped in the id of a row, which the index of ids does not have then.
 #include <sqlite3.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"

@@ -6,8 +6,6 @@
 // history, show of its own     | ""               | yes         | the same
 // not known to be durable      | ""               | no          | -
 // show, commit, cancel, token  | taken by its digits, and by the id of the decision that issued it
-#include <set>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"

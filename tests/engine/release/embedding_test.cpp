@@ -1,8 +1,5 @@
 // What a program may hand to the engine, and what the engine does when the machine gives it nothing.
-#include <array>
-#include <functional>
 #include <list>
-#include <thread>
 
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"

@@ -2,9 +2,6 @@
 #include <sqlite3.h>
 
 #include <bit>
-#include <cmath>
-#include <limits>
-#include <random>
 
 #include "clinic.hpp"
 #include "column_cell.hpp"

@@ -2,8 +2,6 @@
 // source is relocated, and when it is read.
 #include "folder_faults.hpp"
 
-#include <filesystem>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "support/case_table.hpp"

@@ -1,12 +1,7 @@
 // Who waits to be recorded, and who records what waits.
 #include "group_line.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <list>
-#include <optional>
-#include <random>
-#include <thread>
 
 #include "support/catch.hpp"
 

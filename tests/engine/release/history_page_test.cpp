@@ -2,12 +2,6 @@
 // pages.
 #include <sqlite3.h>
 
-#include <algorithm>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"

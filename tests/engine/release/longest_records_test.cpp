@@ -2,10 +2,6 @@
 // docs/record_format.md.
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "clinic.hpp"
 #include "epsilog/accounting/bounded_sum.hpp"
 #include "epsilog/accounting/stored_rational.hpp"

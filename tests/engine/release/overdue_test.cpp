@@ -1,6 +1,4 @@
 // What is overdue counts as ended, for whoever asks and whoever plans, before anybody has ended it.
-#include <filesystem>
-
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "support/catch.hpp"

@@ -1,6 +1,5 @@
 // A reservation holds budget of one period, and ends with it.
 #include <ctime>
-#include <set>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/forecast.hpp"

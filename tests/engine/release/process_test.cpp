@@ -4,10 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <map>
-#include <random>
-#include <thread>
-
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "forked_child.hpp"

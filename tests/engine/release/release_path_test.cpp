@@ -1,7 +1,5 @@
 #include <sys/stat.h>
 
-#include <filesystem>
-
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"

@@ -2,8 +2,6 @@
 // the audit knows it.
 #include <sqlite3.h>
 
-#include <filesystem>
-
 #include "copied_ledger.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy_diff.hpp"

@@ -1,8 +1,5 @@
 // A ledger with a replica, as whoever asks, applies policies and recovers meets it.
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy.hpp"

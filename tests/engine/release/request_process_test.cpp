@@ -3,9 +3,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <random>
-#include <thread>
-
 #include "epsilog/accounting/errors.hpp"
 #include "forked_child.hpp"
 #include "support/catch.hpp"

@@ -1,6 +1,4 @@
 // Reservations: what they hold, who ends them, and what that costs (docs/reservations.md).
-#include <thread>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"

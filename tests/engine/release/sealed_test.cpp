@@ -1,10 +1,5 @@
 // Requests that wait when the ledger is sealed: nothing becomes of them there, and all of it where it goes
 // on.
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "epsilog/ledger/ledger.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"

@@ -2,12 +2,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <condition_variable>
 #include <future>
-#include <map>
 #include <mutex>
-#include <thread>
 
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"

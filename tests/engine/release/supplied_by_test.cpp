@@ -1,7 +1,5 @@
 // Values that others than who asks hand in: who may do what in which state under which version, and who is
 // told what.
-#include <map>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"

@@ -1,8 +1,6 @@
 // Answers by several columns: what is in their cells, what is recorded and found again, what is refused.
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include <random>
-
 #include "banded_clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"

@@ -1,7 +1,4 @@
 // The points that are kept of an account's course: all, or those that no line drawn between them lacks.
-#include <algorithm>
-#include <random>
-
 #include "epsilog/engine/burn_down.hpp"
 #include "support/catch.hpp"
 

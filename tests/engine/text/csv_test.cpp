@@ -1,16 +1,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "csv_source.hpp"
 #include "epsilog/engine/csv_records.hpp"
 #include "epsilog/engine/exact_answer.hpp"

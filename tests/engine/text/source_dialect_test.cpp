@@ -2,12 +2,6 @@
 // a table is written as, its answers are those of the same table in plain UTF-8.
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include <algorithm>
-#include <random>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "blocks.hpp"
 #include "column_cell.hpp"
 #include "epsilog/engine/csv_records.hpp"

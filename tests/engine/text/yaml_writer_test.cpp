@@ -1,8 +1,6 @@
 // What is written is read back by the strict reader as the same text.
 #include "yaml_writer.hpp"
 
-#include <random>
-
 #include "epsilog/accounting/errors.hpp"
 #include "support/catch.hpp"
 #include "epsilog/engine/utf8.hpp"

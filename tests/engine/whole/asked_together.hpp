@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include <list>
-#include <memory>
-#include <utility>
 
 #include "decided.hpp"
 #include "engine_state.hpp"

@@ -4,17 +4,6 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <random>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/clock.hpp"

@@ -1,7 +1,5 @@
 // What becomes of each member of a group, in each place of it, and of the others: docs/states.md, "Members of
 // a group", row by row.
-#include <functional>
-
 #include "asked_together.hpp"
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"

@@ -9,14 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-
 #include "commit_mark.hpp"
 #include "copied_ledger.hpp"
 #include "epsilog/engine/recovery.hpp"

@@ -4,8 +4,6 @@
 // A failure prints the seed of its world; worlds are independent, so that seed alone repeats it.
 #include <sqlite3.h>
 
-#include <algorithm>
-
 #include "budget_model.hpp"
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"

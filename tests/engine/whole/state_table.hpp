@@ -1,15 +1,6 @@
 // The tables of docs/states, the words that docs/states.md explains, and what a test finds in their place.
 #pragma once
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <set>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "support/catch.hpp"
 
 namespace epsilog::test {

@@ -1,8 +1,5 @@
 // Every path by which a value, a balance, an error or a debit can come about, in every state of a ledger,
 // cell by cell of docs/states/paths.tsv.
-#include <algorithm>
-#include <fstream>
-
 #include "due_checkpoint.hpp"
 #include "epsilog/engine/comparison.hpp"
 #include "epsilog/engine/credentials.hpp"

@@ -1,9 +1,5 @@
 // What a later policy version makes of what waits, cell by cell of docs/states/later_versions.tsv: every
 // change of a policy that diff knows, every act on every kind of request that can wait.
-#include <algorithm>
-#include <array>
-#include <optional>
-
 #include "copied_ledger.hpp"
 #include "policy_key_changes.hpp"
 #include "state_table.hpp"
