@@ -41,9 +41,7 @@ TEST_CASE("audit: how far SQLite checks the file can be chosen, and the report s
   const Workbench bench;
   fill(bench);
   const auto verify = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> words{"audit", "verify"};
-    words.insert(words.end(), more.begin(), more.end());
-    return bench.with_ledger(words);
+    return bench.with_ledger(with({"audit", "verify"}, more));
   };
   const std::string whole = verify({}).out;
   CHECK_FALSE(contains(whole, "unchecked"));

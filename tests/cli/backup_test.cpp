@@ -23,9 +23,7 @@ struct Lost {
     for (const char* file : {"L", "L-wal", "L-shm"}) fs::remove(bench.path(file));
   }
   [[nodiscard]] Result restore(std::vector<std::string> more = {}) const {
-    std::vector<std::string> words{"restore", "B", "--as", "cleo", "--json"};
-    words.insert(words.end(), more.begin(), more.end());
-    return bench.with_ledger(words);
+    return bench.with_ledger(with({"restore", "B", "--as", "cleo", "--json"}, more));
   }
   [[nodiscard]] std::string code_of(const Result& result) const {
     return result.json()["error"]["code"].get<std::string>();

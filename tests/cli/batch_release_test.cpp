@@ -34,8 +34,7 @@ void make_ledger(const Workbench& bench) {
 
 Result ask(const Workbench& bench, std::vector<std::string> words, const std::string& verb = "release") {
   words.insert(words.begin(), {verb, "clinic", "--batch", "table.csv", "--epsilon", "2000"});
-  words.insert(words.end(), {"--ledger", "l.epsilog"});
-  return bench.run(words);
+  return bench.run(with(words, {"--ledger", "l.epsilog"}));
 }
 
 }  // namespace
@@ -147,8 +146,7 @@ TEST_CASE("batch: with --delta it is charged as one, and says by what and what t
     const std::vector<std::string> asked{"clinic", "--batch", "many.csv", "--epsilon", "0.02"};
     words.insert(words.begin() + 1, asked.begin(), asked.end());
     if (!delta.empty()) words.insert(words.end(), {"--delta", delta});
-    words.insert(words.end(), {"--ledger", "l.epsilog"});
-    return bench.run(words);
+    return bench.run(with(words, {"--ledger", "l.epsilog"}));
   };
   const json plan = run({"plan", "--together", "--json"}).json();
   const std::string charged = plan["epsilon"]["charged"].get<std::string>();
@@ -267,8 +265,7 @@ TEST_CASE("batch: how accurate a mean or a proportion is follows from how many r
   };
   const auto alone = [&](std::vector<std::string> words) {
     words.insert(words.begin(), {"forecast", "clinic"});
-    words.insert(words.end(), {"--ledger", "l.epsilog", "--json"});
-    return bench.run(words).json()["epsilon"].get<std::string>();
+    return bench.run(with(words, {"--ledger", "l.epsilog", "--json"})).json()["epsilon"].get<std::string>();
   };
   CHECK(epsilon_of(0) == alone({"count", "--accuracy", "3"}));
   CHECK(epsilon_of(1) == alone({"mean:cost", "--accuracy", "5", "--assume-count", "40"}));

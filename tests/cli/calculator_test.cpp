@@ -227,8 +227,7 @@ TEST_CASE("calculators: an option of the command line leaves only the forms that
   const auto header = [&](const Words& options, const std::string& columns) {
     Streams streams;
     streams.input = columns + "\n";
-    Words words = {"accuracy", "discrete-laplace", "--batch", "-"};
-    words.insert(words.end(), options.begin(), options.end());
+    const Words words = with({"accuracy", "discrete-laplace", "--batch", "-"}, options);
     const Result result = bench.run(words, streams);
     return result.exit == 0 ? result.out : result.err;
   };
@@ -247,13 +246,11 @@ TEST_CASE("calibrate snapping: what it finds is kept by accuracy snapping, and o
     for (const char* goal : {"3", "7.5", "40", "1000/7"}) {
       const Words asked = {"--sensitivity", "1",        "--bound", "1000", "--alpha", "0.01",
                            "--arithmetic",  arithmetic, "--quiet"};
-      Words calibrate = {"calibrate", "snapping", "--accuracy", goal};
-      calibrate.insert(calibrate.end(), asked.begin(), asked.end());
+      const Words calibrate = with({"calibrate", "snapping", "--accuracy", goal}, asked);
       const std::string text = bench.run(calibrate).out;
       const Rational epsilon = parse_rational(text.substr(0, text.size() - 1), "epsilon");
       const auto accuracy_at = [&](const Rational& e) {
-        Words words = {"accuracy", "snapping", "--epsilon", epsilog::accounting::text(e)};
-        words.insert(words.end(), asked.begin(), asked.end());
+        const Words words = with({"accuracy", "snapping", "--epsilon", epsilog::accounting::text(e)}, asked);
         const std::string a = bench.run(words).out;
         return parse_rational(a.substr(0, a.size() - 1), "a");
       };

@@ -196,8 +196,7 @@ TEST_CASE("compose: bad input is refused in one line that names it", "[cli][calc
     CHECK(contains(result.err, part));
   }
   const auto refused = [&](const Words& options, const char* part) {
-    Words words{"compose", "--mechanism", "pure epsilon=1"};
-    words.insert(words.end(), options.begin(), options.end());
+    const Words words = with({"compose", "--mechanism", "pure epsilon=1"}, options);
     const Result result = bench.run(words);
     CAPTURE(words, result.err);
     check_ended(result, 2, part);

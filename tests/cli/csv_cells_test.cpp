@@ -38,8 +38,7 @@ TEST_CASE("policy init and data check: no cell of a kept file is shown, whatever
     bench.write("kept.csv", content(entry.path()));
     for (const std::vector<std::string>& more :
          {std::vector<std::string>{}, {"--json"}, {"--output", "draft.yaml"}}) {
-      std::vector<std::string> arguments = {"policy", "init", "--from-csv", "kept.csv", "--dataset", "ward"};
-      arguments.insert(arguments.end(), more.begin(), more.end());
+      const Words arguments = with({"policy", "init", "--from-csv", "kept.csv", "--dataset", "ward"}, more);
       const Result made = bench.run(arguments);
       check_unshown(made);
       CHECK((made.exit == 0 || made.exit == 3));

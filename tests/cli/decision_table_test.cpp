@@ -124,8 +124,7 @@ TEST_CASE("audit export: --format is lines or csv, which goes with neither --fro
   CHECK(bench.with_ledger({"audit", "export", "--format", "lines"}).out ==
         bench.with_ledger({"audit", "export"}).out);
   const auto refused = [&](std::vector<std::string> more, const char* message) {
-    std::vector<std::string> words{"audit", "export", "--format"};
-    words.insert(words.end(), more.begin(), more.end());
+    const Words words = with({"audit", "export", "--format"}, more);
     const Result result = bench.with_ledger(words);
     CAPTURE(result.err);
     check_ended(result, 2, message);

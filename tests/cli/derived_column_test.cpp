@@ -32,8 +32,7 @@ TEST_CASE("derived columns: are grouped by and compared, recorded by their names
   make_ledger(bench);
   const auto ask = [&](std::vector<std::string> words) {
     words.insert(words.begin(), {"release", "clinic"});
-    words.insert(words.end(), {"--epsilon", kNearlyExact, "--ledger", "l.epsilog"});
-    return bench.run(words);
+    return bench.run(with(words, {"--epsilon", kNearlyExact, "--ledger", "l.epsilog"}));
   };
   CHECK(ask({"count", "--by", "age_band", "--quiet"}).out == "[0,18)\t1\n[18,65)\t2\n[65,111)\t0\n");
   CHECK(ask({"count", "--by", "month", "--quiet"}).out == "2024-01\t1\n2024-02\t2\n");
@@ -121,8 +120,7 @@ TEST_CASE("derived columns: each label may be a block, which a condition on what
     return text;
   };
   const auto ask = [&](std::vector<std::string> words) {
-    words.insert(words.end(), {"--ledger", "l.epsilog"});
-    return bench.run(words);
+    return bench.run(with(words, {"--ledger", "l.epsilog"}));
   };
   // The rows of 999 and of no age are in no block.
   CHECK(ask({"release", "clinic", "count", "--where", "age between 18 and 64", "--epsilon", "1000", "--key",

@@ -224,11 +224,7 @@ TEST_CASE("filters: history and audit report list what is asked for, and nothing
   };
   using Names = std::set<std::string>;
   for (const Words& verb : {Words{"history"}, Words{"audit", "report"}}) {
-    const auto with = [&](const Words& filter) {
-      Words words = verb;
-      words.insert(words.end(), filter.begin(), filter.end());
-      return listed(words);
-    };
+    const auto with = [&](const Words& filter) { return listed(epsilog::test::with(verb, filter)); };
     CAPTURE(verb);
     CHECK(with({}).size() == ids.size());
     CHECK(with({"--by-asker", "eve"}) == Names{"table", "not A", "old"});
@@ -252,8 +248,7 @@ TEST_CASE("filters: history and audit report list what is asked for, and nothing
   CHECK_FALSE(contains(page, ids["count"]));
   for (const Words& wrong : {Words{"--column", "ward"}, Words{"--value", "A"}, Words{"--since", "yesterday"},
                              Words{"--until", "2027-02-30"}, Words{"--by-asker", ""}}) {
-    Words words{"history"};
-    words.insert(words.end(), wrong.begin(), wrong.end());
+    const Words words = with({"history"}, wrong);
     CAPTURE(wrong);
     CHECK(bench.with_ledger(words).exit == 2);
   }

@@ -320,8 +320,7 @@ TEST_CASE("audit cosign: by mail, from nothing and then from what was cosigned l
   kept.bench.write("second.cosigned", next.out);
 
   const auto held = [&](const std::string& checkpoint, const Words& more) {
-    Words words{"budget", "--checkpoint", checkpoint, "--vkey", kept.vkey};
-    words.insert(words.end(), more.begin(), more.end());
+    const Words words = with({"budget", "--checkpoint", checkpoint, "--vkey", kept.vkey}, more);
     return kept.with(words).exit;
   };
   CHECK(held(kept.file("second.cosigned"), {"--witness", witness}) == 0);
@@ -357,8 +356,7 @@ TEST_CASE("checkpoint option: no verb works on a ledger that lacks what a checkp
   kept.replace("before.ledger");
   const std::string before = dump(kept.file("L"));
   for (const Words& verb : verbs) {
-    Words words = verb;
-    words.insert(words.end(), {"--checkpoint", checkpoint, "--vkey", kept.vkey, "--json"});
+    const Words words = with(verb, {"--checkpoint", checkpoint, "--vkey", kept.vkey, "--json"});
     const Result refused = kept.with(words);
     CAPTURE(verb, refused.err, refused.out);
     CHECK(refused.exit == 6);
@@ -404,8 +402,7 @@ TEST_CASE("checkpoint option: all notes of a file are checked, and one that is u
   const auto exit_of = [&](const std::string& notes, bool with_key = true) {
     kept.bench.write("notes", notes);
     Words words{"budget", "--checkpoint", kept.file("notes")};
-    if (with_key) words.insert(words.end(), {"--vkey", kept.vkey});
-    return kept.with(words);
+    return kept.with(with_key ? with(words, {"--vkey", kept.vkey}) : words);
   };
   CHECK(exit_of(one + "\n" + two).exit == 0);
   CHECK(exit_of(one + "\n" + two).err.empty());

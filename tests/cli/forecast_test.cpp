@@ -15,8 +15,7 @@ std::string blocks_policy() {
 }
 
 Result planned_table(const Workbench& bench, const std::string& table, const Words& more = {}) {
-  Words words = {"plan", "--batch", "-"};
-  words.insert(words.end(), more.begin(), more.end());
+  const Words words = with({"plan", "--batch", "-"}, more);
   Streams streams;
   streams.input = table;
   return bench.with_ledger(words, streams);
@@ -216,8 +215,7 @@ TEST_CASE("plan batch: requests are planned in order against what those before w
   // And so it comes.
   const auto released = [&](const std::string& where, const std::string& epsilon) {
     Words words = {"release", "clinic", "count", "--epsilon", epsilon};
-    if (!where.empty()) words.insert(words.end(), {"--where", where});
-    return bench.with_ledger(words).exit;
+    return bench.with_ledger(where.empty() ? words : with(words, {"--where", where})).exit;
   };
   CHECK(released("ward = 'A'", "0.6") == 0);
   CHECK(released("ward = 'A'", "0.6") == 4);

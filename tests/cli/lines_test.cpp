@@ -35,8 +35,7 @@ TEST_CASE("audit export: its lines make a ledger that tells and verifies the sam
   CHECK(bench.run({"audit", "export", "--ledger", copy}).out == exported.out);
   CHECK(bench.run({"audit", "verify", "--ledger", copy}).exit == 0);
   for (const std::vector<std::string>& words : {std::vector<std::string>{"history", "--json"}, {"budget"}}) {
-    std::vector<std::string> of_copy = words;
-    of_copy.insert(of_copy.end(), {"--ledger", copy});
+    const Words of_copy = with(words, {"--ledger", copy});
     CHECK(bench.run(of_copy).out == bench.with_ledger(words).out);
   }
   const Result refused = bench.run({"release", "clinic", "count", "--epsilon", "0.1", "--ledger", copy});

@@ -16,10 +16,6 @@ TEST_CASE("arguments: what is not UTF-8 ends with 2, whichever argument it is",
   const Workbench bench(kClinicPolicy);
   const std::string before = dump(bench.path("L"));
   const std::vector<std::string> release{"release", "clinic", "count", "--epsilon", "0.1"};
-  const auto with = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  };
   for (const CaseRow& words : cli_table("commands_not_utf8.tsv")) {
     for (const bool json : {false, true}) {
       CAPTURE(words, json);

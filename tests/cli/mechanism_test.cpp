@@ -243,14 +243,12 @@ TEST_CASE("quantile: of a column of dates it is a date, wherever it is told", "[
               "patient,seen\np,1969-12-30\np,2024-02-29\nq,2024-02-29\nr,2030-01-01\ns,\nt,soon\n");
   bench.write("clinic.yaml", policy_text("dates.yaml"));
   const auto run = [&](std::vector<std::string> words) {
-    words.insert(words.end(), {"--ledger", "l.epsilog"});
-    return bench.run(words);
+    return bench.run(with(words, {"--ledger", "l.epsilog"}));
   };
   REQUIRE(run({"init", "--policy", "clinic.yaml"}).exit == 0);
   const auto ask = [&](std::vector<std::string> words) {
     words.insert(words.begin(), {"release", "clinic"});
-    words.insert(words.end(), {"--epsilon", "5000"});
-    return run(words);
+    return run(with(words, {"--epsilon", "5000"}));
   };
   // No other day is selected with a probability above 1e-100: the rows that count are one before the bounds,
   // two leap days and one beyond.
@@ -292,8 +290,7 @@ TEST_CASE("quantile: the command plans, releases, tells and verifies it, and say
                                  "    budget:", "    allow: {statistics: [count, quantile]}\n    budget:"));
   const auto ask = [&](std::vector<std::string> words) {
     words.insert(words.begin() + 1, "clinic");
-    words.insert(words.end(), {"--epsilon", "0.5"});
-    return bench.with_ledger(words);
+    return bench.with_ledger(with(words, {"--epsilon", "0.5"}));
   };
   const json planned = json::parse(ask({"plan", "median:age", "--json"}).out);
   check_members(planned, R"({"statistic": "quantile:age:0.5", "mechanism": "permute_and_flip",
@@ -383,8 +380,7 @@ TEST_CASE(
   bench.init(replaced(policy, "[0, 500]}", "[0, 500], missing: 0}"));
   const auto ask = [&](std::vector<std::string> words) {
     words.insert(words.begin() + 1, "clinic");
-    words.insert(words.end(), {"--epsilon", "0.1"});
-    return bench.with_ledger(words);
+    return bench.with_ledger(with(words, {"--epsilon", "0.1"}));
   };
   const json planned = json::parse(ask({"plan", "proportion:ward:A", "--json"}).out);
   check_members(planned, R"({"statistic": "proportion:ward:A", "post_processing": "proportion",

@@ -170,8 +170,7 @@ TEST_CASE("policy apply: what is looser needs a reason, and the first such chang
   REQUIRE(contains(first, ": looser: datasets.clinic.budget.epsilon: 1 -> 1.5: more can be lost"));
   const std::string place = first.substr(0, first.find(": looser: ") + 2);
   for (const std::vector<std::string>& why : {std::vector<std::string>{}, {"--why", ""}}) {
-    std::vector<std::string> words{"policy", "apply", "more.yaml"};
-    words.insert(words.end(), why.begin(), why.end());
+    const Words words = with({"policy", "apply", "more.yaml"}, why);
     const Result refused = bench.with_ledger(words);
     CHECK(refused.exit == 2);
     CHECK(refused.err == "epsilog: why: the policy is looser, which needs a reason (--why): " + place +

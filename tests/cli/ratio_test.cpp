@@ -14,8 +14,7 @@ std::string policy() {
 
 Result ask(const Workbench& bench, Words words, const std::string& epsilon) {
   words.insert(words.begin() + 1, "clinic");
-  words.insert(words.end(), {"--epsilon", epsilon});
-  return bench.with_ledger(words);
+  return bench.with_ledger(with(words, {"--epsilon", epsilon}));
 }
 
 }  // namespace
@@ -60,8 +59,7 @@ TEST_CASE("ratio: where 0 is a plausible denominator the interval is the whole r
   const Workbench bench(policy());
   const Words ask_twice = {"release", "ratio:cost,age", "--alpha", "0.05", "--alpha", "0.01", "--key", "k"};
   const auto told_as = [&](const Words& form) {
-    Words words = ask_twice;
-    words.insert(words.end(), form.begin(), form.end());
+    const Words words = with(ask_twice, form);
     return ask(bench, words, "0.001").out;
   };
   const json blurred = json::parse(told_as({"--json"}));

@@ -19,8 +19,7 @@ json released(const Workbench& bench, const std::string& statistic, const std::s
 }
 
 json reaccounted(const Workbench& bench, Words options) {
-  Words words{"audit", "reaccount", "--json"};
-  words.insert(words.end(), options.begin(), options.end());
+  const Words words = with({"audit", "reaccount", "--json"}, options);
   const Result result = bench.with_ledger(words);
   CAPTURE(result.err);
   REQUIRE(result.exit == 0);

@@ -130,8 +130,7 @@ TEST_CASE("key: another question under it is refused, and another principal's ke
         {"clinic", "count", "--epsilon", "0.2"},
         {"clinic", "count", "--epsilon", "0.1", "--by", "ward"},
         {"clinic", "count", "--epsilon", "0.1", "--where", "age > 65"}}) {
-    std::vector<std::string> words = other;
-    words.insert(words.end(), {"--key", "k", "--as", "ann"});
+    const Words words = with(other, {"--key", "k", "--as", "ann"});
     const Result result = release(bench, words);
     CHECK(result.exit == 4);
     CHECK(result.json()["reasons"][0]["code"] == "key_conflict");
@@ -234,8 +233,7 @@ TEST_CASE("value: whatever is no number costs as usual and looks like any other"
   int asked = 0;
   const auto check = [&](const std::string& text, const std::vector<std::string>& value,
                          const Streams& streams) {
-    std::vector<std::string> words = {"release", "clinic", "value:auc", "--epsilon", "0.01", "--json"};
-    words.insert(words.end(), value.begin(), value.end());
+    const Words words = with({"release", "clinic", "value:auc", "--epsilon", "0.01", "--json"}, value);
     const Result result = bench.with_ledger(words, streams);
     CAPTURE(text.substr(0, 60), result.err);
     REQUIRE(result.exit == 0);
@@ -271,8 +269,7 @@ TEST_CASE("value: standard input that cannot be read is the only error, and noth
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"release", "clinic", "value:auc", "--epsilon", "0.1"},
         {"commit", "01HV5Y3K9QZ8T7W6R5N4M3J2XA"}}) {
-    std::vector<std::string> all = words;
-    all.insert(all.end(), {"--value", "-", "--json"});
+    const Words all = with(words, {"--value", "-", "--json"});
     const Result result = bench.with_ledger(all, closed);
     CAPTURE(all, result.err);
     CHECK(result.exit == 7);
@@ -355,9 +352,7 @@ TEST_CASE("release: an earlier answer to the same question is named, and the rel
   const Workbench bench(kClinicPolicy);
   const std::vector<std::string> question{"release", "clinic", "count", "--epsilon", "0.1", "--as", "ann"};
   const auto asked = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> words = question;
-    words.insert(words.end(), more.begin(), more.end());
-    return bench.with_ledger(words);
+    return bench.with_ledger(with(question, more));
   };
   const Result first = asked({"--json"});
   CHECK(first.json()["same_question"].is_null());

@@ -47,8 +47,7 @@ class Reported {
   /// The page of the ledger as it stands; requires that exit code.
   [[nodiscard]] json page(int exit = 0, Words more = {}) const {
     const std::string file = "page" + std::to_string(++pages_) + ".html";
-    Words words{"audit", "report", "--html", bench.path(file)};
-    words.insert(words.end(), more.begin(), more.end());
+    const Words words = with({"audit", "report", "--html", bench.path(file)}, more);
     const Result result = bench.with_ledger(words);
     CAPTURE(result.err);
     REQUIRE(result.exit == exit);
@@ -310,8 +309,7 @@ TEST_CASE("audit report: what makes no report makes no file", "[cli][audit][repo
   const Reported reported;
   const std::string page = reported.bench.path("page.html");
   const auto refused = [&](const Words& more, int exit, const char* message) {
-    Words words{"audit", "report", "--html", page};
-    words.insert(words.end(), more.begin(), more.end());
+    const Words words = with({"audit", "report", "--html", page}, more);
     const Result result = reported.bench.run(words);
     CAPTURE(result.err);
     CHECK(result.exit == exit);

@@ -18,7 +18,7 @@ using Rows = std::vector<json>;
 Rows items(const json& list) {
   return {list.begin(), list.end()};
 }
-Rows with(Rows rows, const json& object, const Words& fields) {
+Rows with_fields(Rows rows, const json& object, const Words& fields) {
   for (json& row : rows) {
     for (const std::string& field : fields) row[field] = object.at(field);
   }
@@ -66,7 +66,7 @@ Rows all_but_last(const std::string& text) {
 }
 Rows of_forecast(const std::string& text) {
   const json object = json::parse(text);
-  return with(items(object.at("accounts")), object, {"epsilon", "never"});
+  return with_fields(items(object.at("accounts")), object, {"epsilon", "never"});
 }
 /// Lists of intervals are told in columns: of each alpha one.
 json numbered(const json& list) {
@@ -79,7 +79,7 @@ Rows of_values(const std::string& text) {
   Rows rows;
   if (object.at("cells").is_null()) {
     rows.push_back({{"interval", object.at("interval")}});
-    rows = with(rows, object, {"value", "value_decimal", "value_hex"});
+    rows = with_fields(rows, object, {"value", "value_decimal", "value_hex"});
   } else {
     rows = items(object.at("cells"));
   }
@@ -88,7 +88,7 @@ Rows of_values(const std::string& text) {
       if (row.contains(list) && row.at(list).is_array()) row[list] = numbered(row.at(list));
     }
   }
-  return with(rows, object, {"decision_id"});
+  return with_fields(rows, object, {"decision_id"});
 }
 
 struct Verb {

@@ -128,8 +128,7 @@ TEST_CASE("seal: the steps of the page move a ledger to another place", "[cli][s
   REQUIRE(bench.run({"init", "--policy", "policy.yaml", "--ledger", "old/clinic.epsilog"}).exit == 0);
   const Words asked = {"release", "clinic", "count", "--epsilon", "0.1", "--key", "old", "--json"};
   const auto at = [&](const std::string& ledger, Words words) {
-    words.insert(words.end(), {"--ledger", ledger});
-    return bench.run(words);
+    return bench.run(with(words, {"--ledger", ledger}));
   };
   const Result told = at("old/clinic.epsilog", asked);
   REQUIRE(told.exit == 0);

@@ -11,8 +11,7 @@ const std::string kNearlyExact = "1000";
 
 Result ask(const Workbench& bench, std::vector<std::string> words) {
   words.insert(words.begin(), {"release", "clinic"});
-  words.insert(words.end(), {"--epsilon", kNearlyExact, "--ledger", "l.epsilog"});
-  return bench.run(words);
+  return bench.run(with(words, {"--epsilon", kNearlyExact, "--ledger", "l.epsilog"}));
 }
 
 }  // namespace

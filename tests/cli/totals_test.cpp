@@ -12,8 +12,7 @@ const std::string kNearlyExact = "5000";
 Result ask(const Workbench& bench, std::vector<std::string> words,
            const std::string& epsilon = kNearlyExact) {
   words.insert(words.begin(), {"release", "clinic"});
-  words.insert(words.end(), {"--epsilon", epsilon, "--ledger", "l.epsilog"});
-  return bench.run(words);
+  return bench.run(with(words, {"--epsilon", epsilon, "--ledger", "l.epsilog"}));
 }
 
 }  // namespace
@@ -140,8 +139,7 @@ TEST_CASE("totals: a batch, a reservation, a forecast, a comparison and a dummy 
   check_ended(wrong, 2, "line 2: consistent: 'yes' is neither true nor false");
 
   const auto with_totals = [&](std::vector<std::string> words) {
-    words.insert(words.end(), {"--by", "ward,sex", "--totals", "0.2"});
-    return bench.run(words);
+    return bench.run(with(words, {"--by", "ward,sex", "--totals", "0.2"}));
   };
   const json kept =
       with_totals({"reserve", "clinic", "count", "--epsilon", "1", "--ledger", "l.epsilog", "--json"}).json();

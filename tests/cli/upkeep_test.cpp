@@ -49,9 +49,7 @@ TEST_CASE("relocate: a moved source is found again, and is told of by verify, hi
   std::filesystem::rename(bench.path("visits.csv"), bench.path("new/visits.csv"));
   CHECK(bench.with_ledger(kRelease).exit == 3);
   const auto relocate = [&](const std::string& source, std::vector<std::string> more) {
-    std::vector<std::string> words{"relocate", "clinic", "--source", source, "--as", "ann"};
-    words.insert(words.end(), more.begin(), more.end());
-    return bench.with_ledger(words);
+    return bench.with_ledger(with({"relocate", "clinic", "--source", source, "--as", "ann"}, more));
   };
   const Result moved = relocate("new/visits.csv", {"--why", "new server", "--json"});
   CAPTURE(moved.err);
@@ -95,8 +93,7 @@ TEST_CASE("relocate: what cannot be a source's place is refused by name", "[cli]
   const Workbench bench(kClinicPolicy);
   REQUIRE(bench.with_ledger(kRelease).exit == 0);
   const auto refused = [&](const std::vector<std::string>& words, int exit, const std::string& why) {
-    std::vector<std::string> all{"relocate"};
-    all.insert(all.end(), words.begin(), words.end());
+    const Words all = with({"relocate"}, words);
     const Result result = bench.with_ledger(all);
     CAPTURE(words, result.err);
     CHECK(result.exit == exit);
