@@ -6,6 +6,7 @@
 // A failure prints the seed of its walk and the step; walks are independent, so that seed alone repeats it,
 // except for how far a process came that was killed at a random moment.
 #include "epsilog/accounting/errors.hpp"
+#include "first_cells.hpp"
 #include "joints_walk.hpp"
 #include "support/catch.hpp"
 
@@ -35,27 +36,8 @@ void walk(std::uint64_t walks, int steps) {
                      std::to_string(kFirstSeed) + ":";
   for (const auto& [what, count] : counts) text += " " + what + " " + std::to_string(count) + ",";
   WARN(text.substr(0, text.size() - 1));
-  const std::vector<const char*> happened{"granted",
-                                          "refused",
-                                          "pending",
-                                          "reserved",
-                                          "approved",
-                                          "rejected",
-                                          "token_issued",
-                                          "voided",
-                                          "forfeited",
-                                          "retries",
-                                          "versions applied",
-                                          "versions refused",
-                                          "jumps",
-                                          "clocks put back",
-                                          "confirmed",
-                                          "killed",
-                                          "too large and refused",
-                                          "errors of the request",
-                                          "not permitted",
-                                          "time passed"};
-  for (const char* what : happened) {
+  for (const std::string& what :
+       first_cells(EPSILOG_SOURCE_DIR "/tests/engine/whole/joints_that_happen.tsv")) {
     CAPTURE(what);
     CHECK(counts[what] > 0);
   }
