@@ -6,7 +6,9 @@
 // lie in none.
 #include "blocks.hpp"
 #include "epsilog/engine/date.hpp"
+#include "first_cells.hpp"
 #include "neighbours.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -29,18 +31,16 @@ const std::vector<std::string> kStatistics = {
 /// The second, fourth and sixth leave one block of the months, of the groups and of both; so does the
 /// seventh, of the months. The eighth leaves all of both, the ninth none of the months. Of the bands the
 /// third leaves one, and so do the last three, one of them none of the halves.
-const std::vector<std::string> kWheres = {"",
-                                          "d >= 2024-02-01",
-                                          "x >= 1",
-                                          "g = 'A'",
-                                          "d in (2023-05-05, 2024-02-01, 2024-01-31)",
-                                          "d < 2024-02-01 and g != 'B'",
-                                          "not (d < 2024-02-01 or g is missing)",
-                                          "d < 2024-02-01 and g = 'A' or x is missing or d >= 2024-02-01",
-                                          "d is missing and (g = 'A' or x >= 1)",
-                                          "band = '[1,9)'",
-                                          "band != '[1,9)' and half = 'early'",
-                                          "x < 1 and d is missing or band = '[-9,1)'"};
+const std::vector<std::string> kWheres =
+    first_cells(EPSILOG_SOURCE_DIR "/tests/engine/data/block_wheres.tsv");
+
+/// Questions of the table that ask what `kind` says.
+std::vector<CaseRow> block_questions(const std::string& kind) {
+  std::vector<CaseRow> rows = case_table(EPSILOG_SOURCE_DIR "/tests/engine/data/block_questions.tsv");
+  std::erase_if(rows, [&](const CaseRow& row) { return row.at(0) != kind; });
+  REQUIRE_FALSE(rows.empty());
+  return rows;
+}
 
 constexpr std::size_t kRowsMax = 4;
 constexpr std::size_t kAddedMax = 2;
@@ -358,31 +358,14 @@ TEST_CASE(
 
 TEST_CASE("block neighbour: what a whole unit changes is too small for its rows in one of several blocks",
           "[engine][blocks][neighbour][exhaustive]") {
-  struct Case {
-    const char* statistic;
-    const char* by;
-    const char* where;
-  };
   const Records rows = {{"p", "9", "A", "2024-01-31"}, {"p", "9", "A", "2024-01-31"}};
-  for (const Case& c : std::vector<Case>{{"count", "g", ""},
-                                         {"units", "g", ""},
-                                         {"sum:x", "", ""},
-                                         {"sum:x", "", "x != 1"},
-                                         {"sum:x", "g", ""},
-                                         {"mean:x", "", ""},
-                                         {"mean:x", "g", ""},
-                                         {"variance:x", "g", ""},
-                                         {"count:x", "g", ""},
-                                         {"proportion:g:A", "", ""},
-                                         {"proportion:g:A", "g", ""},
-                                         {"distinct:g", "g", ""}}) {
+  for (const CaseRow& c : block_questions("whole")) {
     for (const std::uint64_t k : {1U, 2U}) {
       // Breaking it takes k groups before and k others after, and there are two.
-      const std::string statistic = c.statistic;
+      const std::string& statistic = c[1];
       if (k == 2 && (statistic == "units" || statistic == "distinct:g")) continue;
-      const Setting setting =
-          setting_of(toy_dataset(months(), k, Neighbours::add_remove), c.statistic, c.by, c.where);
-      CAPTURE(c.statistic, c.by, c.where, k);
+      const Setting setting = setting_of(toy_dataset(months(), k, Neighbours::add_remove), c[1], c[2], c[3]);
+      CAPTURE(c[1], c[2], c[3], k);
       CHECK(faults_of(setting, setting.derivation, rows).empty());
       CHECK(faults_of(setting, of_whole_units(setting), rows).count("sensitivity") == 1);
     }
@@ -391,39 +374,12 @@ TEST_CASE("block neighbour: what a whole unit changes is too small for its rows 
 
 TEST_CASE("block neighbour: the sensitivities under blocks are attained, so a smaller one would be caught",
           "[engine][blocks][neighbour][exhaustive]") {
-  struct Case {
-    const char* statistic;
-    const char* by;
-    const char* where;
-    std::uint64_t k;
-  };
   // The rows of one unit in January, its place taken by rows in February and the other way round.
   const Records rows = {{"p", "9", "A", "2024-01-31"}, {"p", "9", "A", "2024-01-31"}};
-  for (const Case& c : std::vector<Case>{{"count", "", "", 2},
-                                         {"count", "g", "", 1},
-                                         {"count", "g", "", 2},
-                                         {"units", "", "", 2},
-                                         {"sum:x", "", "", 1},
-                                         {"sum:x", "", "", 2},
-                                         {"sum:x", "g", "", 2},
-                                         {"mean:x", "", "", 2},
-                                         {"mean:x", "g", "", 2},
-                                         {"variance:x", "", "", 2},
-                                         {"variance:x", "g", "", 2},
-                                         {"count:x", "", "", 2},
-                                         {"count:x", "g", "", 2},
-                                         {"proportion:g:A", "", "", 1},
-                                         {"proportion:g:A", "", "", 2},
-                                         {"distinct:g", "g", "", 1},
-                                         {"proportion:g:A", "", "d = 2024-02-01", 2},
-                                         {"distinct:g", "g", "d = 2024-02-01", 1},
-                                         {"count", "g", "d = 2024-02-01", 2},
-                                         {"sum:x", "", "d = 2024-02-01", 2},
-                                         {"sum:x", "g", "d = 2024-02-01", 2},
-                                         {"mean:x", "", "d = 2024-02-01", 2}}) {
-    const Setting setting =
-        setting_of(toy_dataset(months(), c.k, Neighbours::add_remove), c.statistic, c.by, c.where);
-    CAPTURE(c.statistic, c.by, c.where, c.k);
+  for (const CaseRow& c : block_questions("attained")) {
+    const std::uint64_t k = std::stoull(c.at(4));
+    const Setting setting = setting_of(toy_dataset(months(), k, Neighbours::add_remove), c[1], c[2], c[3]);
+    CAPTURE(c[1], c[2], c[3], k);
     CHECK(largest_distance(setting, rows) == setting.derivation.components[0].sensitivity);
   }
 }

@@ -3,6 +3,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "neighbours.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -60,20 +61,9 @@ std::string csv_of(std::vector<std::string> cells) {
 
 /// SQLite's literals of every storage class, the hostile texts among them.
 std::vector<std::string> hostile_literals() {
-  std::vector<std::string> result = {"NULL",
-                                     "x''",
-                                     "x'ff00'",
-                                     "zeroblob(5000)",
-                                     "9e999",
-                                     "-9e999",
-                                     "1e308",
-                                     "-5e-324",
-                                     "-0.0",
-                                     "9007199254740993.0",
-                                     "9223372036854775807",
-                                     "-9223372036854775808",
-                                     "''",
-                                     "hex(zeroblob(5000))"};
+  std::vector<std::string> result = words_of(
+      "NULL x'' x'ff00' zeroblob(5000) 9e999 -9e999 1e308 -5e-324 -0.0 "
+      "9007199254740993.0 9223372036854775807 -9223372036854775808 '' hex(zeroblob(5000))");
   for (const std::string& text : hostile_cells()) {
     std::string hex;
     for (const char c : text) {

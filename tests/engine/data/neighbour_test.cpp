@@ -4,6 +4,7 @@
 // bounds, missing and hostile cells, undeclared groups, rows without unit id and malformed lines. For random
 // policies and questions every neighbour is built, and the exact answers of both must differ by no
 // more than the derivation says, in no more cells, and stay in the public range.
+#include "first_cells.hpp"
 #include "neighbours.hpp"
 #include "support/case_table.hpp"
 #include "support/catch.hpp"
@@ -18,32 +19,18 @@ const std::vector<std::string> kColumns = {"id", "x", "g"};
 const std::vector<std::string> kNumbers = {"-9", "-2", "0", "1", "3", "9", ""};
 const std::vector<std::string> kGroups = {"A", "B", "Z", ""};
 const std::vector<std::string> kHostile = hostile_cells();
-const std::vector<std::string> kWheres = {"",
-                                          "x >= 1",
-                                          "g = 'A'",
-                                          "x != 3 and g in ('A', 'B')",
-                                          "x is missing or g is missing",
-                                          "not (x between 0 and 3 and g != 'B') or g not in ('A', 'Z')"};
+const std::vector<std::string> kWheres =
+    first_cells(EPSILOG_SOURCE_DIR "/tests/engine/data/neighbour_wheres.tsv");
 /// Of columns that are derived from the two.
-const std::vector<std::string> kLabelWheres = {"",
-                                               "x >= 1",
-                                               "band = '[1,3)'",
-                                               "band != '[-2,0)' or site is missing",
-                                               "site in ('west', 'rest') and not band is missing",
-                                               "g = 'A' or not (site = 'west' and x between 0 and 3)"};
+const std::vector<std::string> kLabelWheres =
+    first_cells(EPSILOG_SOURCE_DIR "/tests/engine/data/label_wheres.tsv");
 const std::vector<std::string> kStatistics = {
     "count",      "units",    "sum:x",          "mean:x",
     "variance:x", "median:x", "quantile:x:1/5", "quantiles:x:0.5,0.7,0.9",
     "count:x",    "count:g",  "distinct:g",     "proportion:g:A"};
 /// The same of columns that are derived.
-const std::vector<std::string> kLabelStatistics = {"count",
-                                                   "count:band",
-                                                   "count:site",
-                                                   "distinct:band",
-                                                   "distinct:site",
-                                                   "proportion:band:[1,3)",
-                                                   "proportion:site:west",
-                                                   "sum:x"};
+const std::vector<std::string> kLabelStatistics =
+    first_cells(EPSILOG_SOURCE_DIR "/tests/engine/data/label_statistics.tsv");
 
 MemoryRow random_row(const std::string& id, std::mt19937_64& random) {
   const auto cell = [&](const std::vector<std::string>& plain) {

@@ -12,6 +12,7 @@
 #include "commit_mark.hpp"
 #include "copied_ledger.hpp"
 #include "epsilog/engine/recovery.hpp"
+#include "file_text.hpp"
 #include "poison.hpp"
 #include "tampering.hpp"
 #include "waiting.hpp"
@@ -178,10 +179,6 @@ struct LedgerState {
   bool forgotten = false;   ///< what `L.lock` remembers is taken away before the cell is looked at
 };
 
-inline std::string bytes_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 inline void write_private(const std::string& path, const std::string& bytes) {
   std::filesystem::remove_all(path);
   std::ofstream(path, std::ios::binary) << bytes;
@@ -226,7 +223,7 @@ inline LedgerState shorter_than_remembered() {
                   engine::Engine engine = engine::Engine::open(path, options);
                   (void)release(engine, request("count", "9"));
                 }
-                *lock = bytes_of_file(path + ".lock");
+                *lock = file_text(path + ".lock");
                 remove_siblings(path);
                 std::filesystem::rename(path + ".older", path);
               },
@@ -285,14 +282,14 @@ inline LivedReplica give_replica(const std::string& path, const SharedClock& clo
   engine::EngineOptions options;
   options.clock = clock.clock();
   (void)engine::Engine::open(path, options).apply_policy(policy, "curator", "");
-  replica.whole = bytes_of_file(replica.path);
+  replica.whole = file_text(replica.path);
   const std::string kept = folder + "/kept.ledger";
   std::filesystem::copy_file(path, kept);
   {
     engine::Engine engine = engine::Engine::open(path, options);
     (void)release(engine, request("count", "9"));
   }
-  replica.further = bytes_of_file(replica.path);
+  replica.further = file_text(replica.path);
   std::filesystem::rename(kept, path);
   remove_siblings(path);
   return replica;
@@ -357,7 +354,7 @@ inline LedgerState recovered_from_elsewhere() {
                 engine::EngineOptions options;
                 options.clock = clock.clock();
                 (void)engine::recover_from(path, lived->path, {.by = "curator", .why = "moved"}, options);
-                lived->whole = bytes_of_file(lived->path);
+                lived->whole = file_text(lived->path);
                 remove_siblings(path);
               },
           .enter =
@@ -386,7 +383,7 @@ inline LedgerState old_replica_untold() {
                 std::filesystem::remove(first.path);
                 (void)engine.apply_policy(policy, "curator", "");
                 REQUIRE(engine.condition().untold_replicas == std::vector{first.path});
-                second->whole = bytes_of_file(second->path);
+                second->whole = file_text(second->path);
               },
           .enter =
               [second](StateCell& cell) {

@@ -439,7 +439,7 @@ std::vector<Path> paths() {
               [](StateCell& cell) {
                 const TemporaryFolder folder;
                 const bool replicated = std::filesystem::exists(cell.replica);
-                const std::string lines = replicated ? bytes_of_file(cell.replica) : "";
+                const std::string lines = replicated ? file_text(cell.replica) : "";
                 const auto restored =
                     engine::restore(folder.path("ledger"), cell.path, accepted(), cell.options());
                 // It is not the ledger that the cell goes on with.
