@@ -1,6 +1,7 @@
 // Checkpoints and proofs as texts: the published ones, and what differs from them.
 #include "epsilog/engine/proof_text.hpp"
 
+#include "checked_rows.hpp"
 #include "epsilog/engine/signing_key.hpp"
 #include "published_notes.hpp"
 #include "refused_for.hpp"
@@ -13,6 +14,7 @@ using epsilog::ledger::TreeHead;
 
 namespace {
 
+const std::string kProofTexts = EPSILOG_SOURCE_DIR "/tests/engine/evidence/proof_texts.tsv";
 const std::string kHash = "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=";
 const std::string kLine =
     "— example.com/behind-the-sofa Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/"
@@ -64,28 +66,8 @@ TEST_CASE("checkpoint: the published ones are read", "[evidence][checkpoint][vec
 }
 
 TEST_CASE("checkpoint: each part is demanded, and the line named", "[evidence][checkpoint][negative]") {
-  const auto with = [](const std::string& body) { return checkpoint_refused(body + "\n" + kLine); };
-  CHECK(with("o\n1\n" + kHash + "\n").empty());
-  CHECK(with("o\n1\n" + kHash + "\nextension\n").empty());
-  CHECK_THAT(with("o\n1\n" + kHash + "\n\n"), says("line 4 is empty"));
-  CHECK_THAT(with("\n1\n" + kHash + "\n"), says("line 1 is empty"));
-  CHECK_THAT(with("o\n1\n"), says("line 3 is missing"));
-  CHECK_THAT(with("o\n"), says("line 2 is missing"));
-  for (const char* size : {"", "-34", "+1", "bananas", "1 ", " 1", "0x1", "9223372036854775808",
-                           "3438945738945739845734895735"}) {
-    CAPTURE(size);
-    CHECK_THAT(with("o\n" + std::string(size) + "\n" + kHash + "\n"), says("line 2 has no whole number"));
-  }
-  CHECK(with("o\n9223372036854775807\n" + kHash + "\n").empty());
-  CHECK_THAT(with("o\n01\n" + kHash + "\n"), says("line 2 has a number with leading zeroes"));
-  for (const std::string& root :
-       {std::string("YmFuYW5hcw=="), kHash.substr(0, 43), kHash + "=", "ThisIsn'tBase64" + kHash.substr(15),
-        kHash.substr(0, 42) + "J=", kHash + " "}) {
-    CAPTURE(root);
-    CHECK_THAT(with("o\n1\n" + root + "\n"), says("line 3 is not the base64 of a hash"));
-  }
-  CHECK_THAT(with("o\n0\n" + kHash + "\n"), says("is not the root of a tree without leaves"));
-  CHECK(with("o\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n").empty());
+  check_parts(kProofTexts, "checkpoint",
+              [](const CaseRow& row) { return checkpoint_refused(row[1] + "\n" + kLine); });
 }
 
 TEST_CASE("checkpoint: several in one text have one empty line between them", "[evidence][checkpoint]") {
@@ -195,24 +177,10 @@ TEST_CASE("inclusion proof: the form of the examples of C2SP tlog-proof", "[evid
   CHECK(parse_inclusion("c2sp.org/tlog-proof@v1\nextra ZXh0cmEgaW5mb3JtYXRpb24=\nindex 10\n" + kHash +
                         "\n\n" + kCheckpoint)
             .extra == "extra information");
-  CHECK_THAT(inclusion_refused("wrong-header\nindex 0\n\n" + kCheckpoint), says("line 1 is not"));
-  CHECK_THAT(inclusion_refused("c2sp.org/tlog-proof@v1\nextra !!notbase64!!\nindex 0\n\n" + kCheckpoint),
-             says("line 2 has no base64 of extra data"));
-  CHECK_THAT(inclusion_refused("c2sp.org/tlog-proof@v1\n\n\n" + kCheckpoint), says("line 2 does not begin"));
-  CHECK_THAT(inclusion_refused("c2sp.org/tlog-proof@v1\nindex notanumber\n\n" + kCheckpoint),
-             says("line 2 has no whole number"));
-  CHECK_THAT(inclusion_refused("c2sp.org/tlog-proof@v1\nindex -5\n\n" + kCheckpoint),
-             says("line 2 has no whole number"));
-  CHECK_THAT(inclusion_refused("c2sp.org/tlog-proof@v1\nindex 05\n\n" + kCheckpoint), says("leading zeroes"));
-  CHECK_THAT(inclusion_refused("c2sp.org/tlog-proof@v1\nindex 0\n!!notbase64!!\n\n" + kCheckpoint),
-             says("line 3 is not the base64 of a hash"));
-  CHECK_THAT(inclusion_refused("c2sp.org/tlog-proof@v1\nindex 0\nYWJj\n\n" + kCheckpoint),
-             says("line 3 is not the base64 of a hash"));
-  CHECK_THAT(inclusion_refused("c2sp.org/tlog-proof@v1\nextra \nindex 0\n\n" + kCheckpoint),
-             says("line 2 has no base64 of extra data"));
+  check_parts(kProofTexts, "inclusion",
+              [](const CaseRow& row) { return inclusion_refused(row[1] + kCheckpoint); });
   CHECK_THAT(inclusion_refused("c2sp.org/tlog-proof@v1\nindex 0\n" + kHash + "\n"),
              says("line 4 is missing"));
-  CHECK_THAT(inclusion_refused("c2sp.org/tlog-proof@v1\r\nindex 0\n\n" + kCheckpoint), says("line 1 is not"));
   std::string many = "c2sp.org/tlog-proof@v1\nindex 0\n";
   for (int i = 0; i < 63; ++i) many += one + "\n";
   CHECK(inclusion_refused(many + "\n" + kCheckpoint).empty());
@@ -300,12 +268,8 @@ TEST_CASE("consistency proof: those that the tests of litewitness refuse are ref
 }
 
 TEST_CASE("consistency proof: each part is demanded, and the line named", "[evidence][proof][negative]") {
-  CHECK(consistency_refused("old 0\n\n" + kCheckpoint).empty());
-  CHECK_THAT(consistency_refused("0\n\n" + kCheckpoint), says("line 1 does not begin with 'old '"));
-  CHECK_THAT(consistency_refused("old 00\n\n" + kCheckpoint), says("leading zeroes"));
-  CHECK_THAT(consistency_refused("old 0\n" + kHash + "\n\n" + kCheckpoint), says("line 2 is a hash"));
-  CHECK_THAT(consistency_refused("old 20852164\n\n" + kCheckpoint), says("line 1 has a size above"));
-  CHECK_THAT(consistency_refused("old 1\n" + kCheckpoint), says("line 2 is not the base64"));
+  check_parts(kProofTexts, "consistency",
+              [](const CaseRow& row) { return consistency_refused(row[1] + kCheckpoint); });
   CHECK_THAT(consistency_refused("old 1\n\n" + kCheckpoint + "\n" + kCheckpoint), says("line 6 is empty"));
   std::string many = "old 1\n";
   for (int i = 0; i < 63; ++i) many += kHash + "\n";

@@ -2,7 +2,9 @@
 // a table is written as, its answers are those of the same table in plain UTF-8.
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <array>
 #include "blocks.hpp"
+#include "checked_rows.hpp"
 #include "column_cell.hpp"
 #include "epsilog/engine/csv_records.hpp"
 #include "epsilog/engine/utf8.hpp"
@@ -18,16 +20,6 @@ using namespace epsilog::test;
 namespace {
 
 using Values = std::vector<std::vector<Rational>>;
-
-Cell read(ColumnType type, const std::string& text, const CellDialect& dialect, unsigned scale = 0) {
-  return CellReader(type, scale, dialect).read({text, false});
-}
-
-/// The integer a cell is read as; -1 where it is missing.
-long whole(const std::string& text, const CellDialect& dialect) {
-  const Cell cell = read(ColumnType::integer, text, dialect);
-  return cell.missing ? -1 : static_cast<long>(cell.fixed);
-}
 
 std::string in_utf8(const std::string& bytes, Encoding encoding) {
   std::string text;
@@ -160,53 +152,24 @@ Writing random_writing(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("source: groups of thousands are of three digits, all of them or none",
-          "[engine][dialect][exact]") {
-  const CellDialect german{',', "."};
-  CHECK(whole("1234567", german) == 1234567);
-  CHECK(whole("1.234.567", german) == 1234567);
-  CHECK(whole("12.345", german) == 12345);
-  CHECK(whole("123.456", german) == 123456);
-  CHECK(whole("-1.000", german) == -1000);
-  CHECK(whole("+1.000", german) == 1000);
-  CHECK(whole("007", german) == 7);
-  for (const char* cell :
-       {"1.23", "1.2345", "1234.567", "1.234567", "1..234", ".123", "1.234.", "1.", "0.123", "001.234",
-        "0.000", "1 234", "1'234", "-.123", "1.23a", "1.234.5678", "."}) {
-    CAPTURE(cell);
-    CHECK(read(ColumnType::integer, cell, german).missing);
-    CHECK(read(ColumnType::real, cell, german).missing);
-  }
-  CHECK(read(ColumnType::decimal, "1.234,50", german, 2).fixed == 123450);
-  CHECK(read(ColumnType::decimal, "1234,5", german, 2).fixed == 123450);
-  CHECK(read(ColumnType::decimal, "1,234.5", german, 2).missing);
-  CHECK(read(ColumnType::decimal, "1.234,567.8", german, 4).missing);
-  CHECK(read(ColumnType::real, "-1.234,5e1", german).real == -12345);
-  CHECK(read(ColumnType::real, "1.234e1.000", german).missing);
-  CHECK(whole("1'234'567", {'.', "'"}) == 1234567);
-  CHECK(whole("1\u202F234", {',', "\u202F"}) == 1234);
-  CHECK(whole("1\u2019234", {'.', "\u2019"}) == 1234);
-  CHECK(whole("1.234", {'.', ""}) == -1);
-}
+TEST_CASE(
+    "source: groups of thousands are of three digits, all of them or none, dates of the one declared format",
 
-TEST_CASE("source: a date is read in the one declared format", "[engine][dialect][exact]") {
-  const auto day = [](const std::string& text, DateFormat format) {
-    const Cell cell = read(ColumnType::date, text, {'.', "", format});
-    return cell.missing ? -1 : static_cast<long>(cell.fixed);
-  };
-  constexpr long kFirstOfFebruary = 19754;  // 2024-02-01
-  CHECK(day("2024-02-01", DateFormat::year_month_day) == kFirstOfFebruary);
-  CHECK(day("01.02.2024", DateFormat::day_month_year_dotted) == kFirstOfFebruary);
-  CHECK(day("01/02/2024", DateFormat::day_month_year) == kFirstOfFebruary);
-  CHECK(day("02/01/2024", DateFormat::month_day_year) == kFirstOfFebruary);
-  CHECK(day("29.02.2024", DateFormat::day_month_year_dotted) >= 0);
-  for (const char* text : {"1.2.2024", "01.02.24", "29.02.2023", "00.01.2024", "01.13.2024", "01-02-2024",
-                           "2024-02-01", "01.02.2024 ", "+1.02.2024", "01.02.-024", "01.02,2024"}) {
-    CAPTURE(text);
-    CHECK(day(text, DateFormat::day_month_year_dotted) == -1);
-  }
-  CHECK(day("13/01/2024", DateFormat::month_day_year) == -1);
-  CHECK(day("01/13/2024", DateFormat::day_month_year) == -1);
+    "[engine][dialect][exact]") {
+  check_rows(EPSILOG_SOURCE_DIR "/tests/engine/text/dialect_cells.tsv", "cell", [](const CaseRow& row) {
+    const auto called = [](const auto& all, const std::string& word) {
+      return *std::find_if(all.begin(), all.end(), [&](auto one) { return name(one) == word; });
+    };
+    constexpr std::array kTypes = {ColumnType::integer, ColumnType::decimal, ColumnType::real,
+                                   ColumnType::date};
+    const ColumnType type = called(kTypes, row[1]);
+    const CellDialect dialect{row.at(2).at(0), row.at(3), called(kDateFormats, row.at(4))};
+    const Cell cell =
+        CellReader(type, static_cast<unsigned>(std::stoul(row.at(5))), dialect).read({row.at(6), false});
+    if (cell.missing) return std::string("-");
+    return std::to_string(type == ColumnType::real ? static_cast<long>(cell.real)
+                                                   : static_cast<long>(cell.fixed));
+  });
 }
 
 TEST_CASE("source: every byte of an encoding is one character, or makes its record malformed",
