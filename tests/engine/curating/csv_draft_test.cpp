@@ -1,4 +1,5 @@
 // A CSV file's columns as a draft, and that nothing else of it gets there.
+#include "checked_rows.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/policy_draft.hpp"
@@ -7,8 +8,11 @@
 
 using namespace epsilog;
 using namespace epsilog::engine;
+using namespace epsilog::test;
 
 namespace {
+
+const std::string kDrafts = EPSILOG_SOURCE_DIR "/tests/engine/curating/drafts.tsv";
 
 class CsvFile final {
  public:
@@ -40,27 +44,14 @@ bool mentions(const std::vector<PolicyDraft::Remark>& remarks, const std::string
   });
 }
 
-std::string type_of(const std::vector<std::string>& cells) {
-  std::string content = "id,c\n";
-  for (const std::string& cell : cells) content += "x," + cell + "\n";
-  return std::string(name(completed(CsvFile(content).draft()).column("c")->type));
-}
-
 }  // namespace
 
 TEST_CASE("policy init: types are guessed from cells, strictly", "[engine][draft]") {
-  CHECK(type_of({"1", "-20", "0"}) == "int");
-  CHECK(type_of({"1", "", "NA"}) == "int");
-  CHECK(type_of({"1", "2.5"}) == "double");
-  CHECK(type_of({"1e3", "2"}) == "double");
-  CHECK(type_of({"true", "False"}) == "bool");
-  CHECK(type_of({"0", "1"}) == "int");
-  CHECK(type_of({"true", "1"}) == "bool");
-  CHECK(type_of({"2024-02-29", "2023-01-01"}) == "date");
-  CHECK(type_of({"2023-02-29"}) == "string");
-  CHECK(type_of({"00123", "10123"}) == "string");
-  CHECK(type_of({"1", "two"}) == "string");
-  CHECK(type_of({"", "NA"}) == "string");
+  check_rows(kDrafts, "types", [](const CaseRow& row) {
+    std::string content = "id,c\nx,";
+    for (const char c : row[1]) content += c == ',' ? "\nx," : std::string(1, c);
+    return std::string(name(completed(CsvFile(content + "\n").draft()).column("c")->type));
+  });
 }
 
 TEST_CASE("policy init: no value of the data gets into the draft", "[engine][draft]") {
@@ -107,12 +98,6 @@ TEST_CASE("policy init: the delimiter and the decimal character are recognised",
   CHECK(completed(CsvFile("\"a\",\"b\"\n1,x\n").draft()).columns.size() == 2);
 }
 
-TEST_CASE("policy init: texts that may mean missing are asked about", "[engine][draft]") {
-  const PolicyDraft draft = CsvFile("c\n1\nNA\nNULL\n").draft();
-  CHECK(mentions(draft.todos, "null: [NA, \"NULL\"]"));
-  CHECK_FALSE(mentions(CsvFile("c\n1\n").draft().todos, "source.null"));
-}
-
 TEST_CASE("policy init: a header that is no name here is declared under one", "[engine][draft]") {
   const Dataset dataset =
       completed(CsvFile("ok,birth day,in,9,Größe (m²),GROESSE,%,größe m,ok_2,a:b,\"q\"\"x\"\n")
@@ -151,18 +136,9 @@ TEST_CASE("policy init: a header without name, or with one twice, is said to be 
 }
 
 TEST_CASE("policy init: the encoding is recognised", "[engine][draft]") {
-  const auto encoding = [](const std::string& content) {
-    return std::string(name(completed(CsvFile(content).draft()).csv->encoding));
-  };
-  CHECK(encoding("name\nplain\n") == "utf-8");
-  CHECK(encoding("größe\nä\n") == "utf-8");
-  CHECK(encoding("\xEF\xBB\xBFname\nx\n") == "utf-8");
-  CHECK(encoding("gr\xF6\xDF"
-                 "e\n\x80\n") == "windows-1252");
-  CHECK(encoding("gr\xF6\xDF"
-                 "e\n") == "windows-1252");
-  CHECK(encoding("gr\xF6\xDF"
-                 "e\n\x81\n") == "latin-1");
+  check_rows(kDrafts, "encoding", [](const CaseRow& row) {
+    return std::string(name(completed(CsvFile(row[1]).draft()).csv->encoding));
+  });
   CHECK(completed(CsvFile("gr\xF6\xDF"
                           "e\n1\n")
                       .draft())
@@ -199,24 +175,13 @@ TEST_CASE("policy init: decimals, thousands and dates are recognised together", 
   // Nothing is guessed that a plainer way of writing reads as well.
   CHECK(completed(CsvFile("a;b\n1.234;x\n").draft()).csv->thousands.empty());
   CHECK(completed(CsvFile("a;b\n1.234;x\n").draft()).csv->decimal_point == '.');
-  CHECK(completed(CsvFile("d\n2024-01-31\n").draft()).csv->date_format == DateFormat::year_month_day);
-  CHECK(completed(CsvFile("d\n01/31/2024\n").draft()).csv->date_format == DateFormat::month_day_year);
-  CHECK(completed(CsvFile("d\n31/01/2024\n").draft()).csv->date_format == DateFormat::day_month_year);
+  check_rows(kDrafts, "date format", [](const CaseRow& row) {
+    return std::string(name(completed(CsvFile(row[1]).draft()).csv->date_format));
+  });
   const PolicyDraft ambiguous = CsvFile("d\n01/02/2024\n").draft();
   CHECK(mentions(ambiguous.todos, "reads both as DD/MM/YYYY and as MM/DD/YYYY"));
   CHECK(ambiguous.yaml.find(", date_format: ") == std::string::npos);
   CHECK(completed(ambiguous).column("d")->type == ColumnType::date);
-  CHECK_FALSE(mentions(CsvFile("d;e\n12/31/2024;31/12/2024\n").draft().todos, "reads both"));
-  CHECK_FALSE(mentions(CsvFile("d\n01/02/2024\n31/02/2024\n13/02/2024\n").draft().todos, "reads both"));
-  for (const char* both : {"a;b\n1.234;x\n12.345;y\n", "a;b\n1,234;x\n", "a\tb\n-1,234\t2\n"}) {
-    CAPTURE(both);
-    CHECK(mentions(CsvFile(both).draft().todos, "reads both as one with a fraction and as one of thousands"));
-  }
-  for (const char* one : {"a;b\n1.234;x\n1.5;y\n", "a,b\n1.234,x\n", "a;b\n0.123;x\n0.456;y\n",
-                          "a;b\n1.234,5;x\n", "a;b\n1;2\n", "a;b\n1.2345;2\n"}) {
-    CAPTURE(one);
-    CHECK_FALSE(mentions(CsvFile(one).draft().todos, "one of thousands"));
-  }
   CHECK(completed(CsvFile("a,b;c\n1;2\n3;4\n").draft()).csv->delimiter == ';');
 }
 
@@ -236,36 +201,20 @@ TEST_CASE("policy init: a draft says where a column became one of texts, and nev
     REQUIRE(begin != std::string::npos);
     return flat.substr(begin, std::min(flat.find(';', begin), flat.find(". ", begin)) - begin);
   };
-  CHECK(reason("secret", "17") == "since line 7 has a text");
-  CHECK(reason("0815", "17") == "since line 7 has a number that begins with 0, as codes do");
-  CHECK(reason(" 17", "17") == "since line 7 has a cell with blanks around it");
-  CHECK(reason("17 EUR", "17") == "since line 7 has a text with digits");
-  CHECK(reason("31.12.2024", "2024-12-31") ==
-        "since line 7 has a date, written otherwise than other dates: a source has one date_format");
-  CHECK(
-      reason("1,5", "1.5") ==
-      "since line 7 has a number, written as no number is under this decimal and thousands: a source has one "
-      "of each, neither of them its delimiter");
-  CHECK(reason("2024-12-31 08:00", "2024-12-31") == "since line 7 has a date with something behind it");
-  CHECK(reason("ja", "true") == "since line 7 has a word for yes or no");
-  CHECK(reason("1,5", "true") == "since line 7 has a number");
+  check_rows(kDrafts, "reason", [&](const CaseRow& row) { return reason(row[1], row.at(2)); });
   CHECK(CsvFile("f\ntrue\nfalse\n1\n").draft().yaml.find("f: {type: bool}") != std::string::npos);
   CHECK(CsvFile("f\n0\n1\n1\n").draft().yaml.find("f: {type: int") != std::string::npos);
-  const PolicyDraft codes = CsvFile("n\n7\n9\n007\n").draft();
-  CHECK(mentions(codes.todos, "If zeros in front mean nothing, declare it so: all read"));
-  CHECK(
-      mentions(CsvFile("n\n7\n8\n9\n007\nabc\n").draft().todos, "Declared so, the others would be missing"));
-  const PolicyDraft names = CsvFile("n\nalice\nbob\n").draft();
-  CHECK(names.yaml.find("columns.n.type: a string, since line 2 has a text.") != std::string::npos);
-  CHECK_FALSE(mentions(names.todos, "columns.n.type"));
+  CHECK(CsvFile("n\nalice\nbob\n").draft().yaml.find("columns.n.type: a string, since line 2 has a text.") !=
+        std::string::npos);
 }
 
-TEST_CASE("policy init: the unit is left open, beside the columns whose cells all differ",
-          "[engine][draft]") {
-  const PolicyDraft draft = CsvFile("visit no,patient,ward,card\n1,p,A,7\n2,p,A,\n3,q,B,8\n").draft();
-  CHECK(mentions(draft.todos, "No two cells of visit_no were the same"));
-  CHECK_FALSE(mentions(CsvFile("a\n1\n").draft().todos, "No two cells"));
-  CHECK(mentions(draft.todos, "Rows beyond it are not left out, but answers are clamped"));
+TEST_CASE("policy init: each of these is asked of the curator, or is not", "[engine][draft]") {
+  for (const bool said : {true, false}) {
+    for (const CaseRow& row : rows_of(kDrafts, said ? "said" : "unsaid")) {
+      CAPTURE(row);
+      CHECK(mentions(CsvFile(row[1]).draft().todos, row.at(2)) == said);
+    }
+  }
 }
 
 TEST_CASE("policy init: every word for missing is passed over, and asked about", "[engine][draft]") {

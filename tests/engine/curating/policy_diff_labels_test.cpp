@@ -2,13 +2,14 @@
 #include "epsilog/engine/policy_diff.hpp"
 
 #include "access.hpp"
+#include "checked_rows.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "policy_text.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::engine;
-using epsilog::test::PolicyText;
+using namespace epsilog::test;
 
 namespace {
 
@@ -33,53 +34,12 @@ Texts differences(const std::string& before, const std::string& after) {
   return texts;
 }
 
-const std::string kPlace = "datasets.clinic.columns.d";
-const std::string kBins = "{from: age, bins: [0, 18, 65]}";
-const std::string kMonths = "{from: seen, per: month, first: 2024-01, last: 2024-06}";
-const std::string kMap = "{from: dx, map: {A: east, B: west}, other: far}";
-
 }  // namespace
 
-TEST_CASE("policy diff: a derived column more or less is one column more or less",
+TEST_CASE("policy diff: a derived column that comes, goes or has other labels is said as its table says",
           "[engine][diff][derived]") {
-  CHECK(differences("", kBins) == Texts{"looser " + kPlace + ":  -> {from: age, bins: [0, 18, 65]}"});
-  CHECK(differences(kMonths, "") == Texts{"tighter " + kPlace + ": " + kMonths + " -> "});
-  CHECK(differences(kMap, "") == Texts{"tighter " + kPlace + ": " + kMap + " -> "});
-  CHECK(differences(kBins, "{from: age, bins: [0, 18.0, 650e-1]}").empty());
-}
-
-TEST_CASE(
-    "policy diff: other labels of the same cells are neither looser nor tighter, more periods are looser",
-    "[engine][diff][derived]") {
-  CHECK(differences(kBins, "{from: size, bins: [0, 18, 65]}") ==
-        Texts{"! incomparable " + kPlace + ".from: age -> size"});
-  CHECK(differences(kBins, "{from: age, bins: [0, 18, 65, 111]}") ==
-        Texts{"incomparable " + kPlace + ".bins: [0, 18, 65] -> [0, 18, 65, 111]"});
-  CHECK(differences(kMonths, "{from: seen, per: month, first: 2024-01, last: 2024-07}") ==
-        Texts{"looser " + kPlace + ".last: 2024-06 -> 2024-07"});
-  CHECK(differences(kMonths, "{from: seen, per: month, first: 2024-02, last: 2024-05}") ==
-        Texts{"tighter " + kPlace + ".first: 2024-01 -> 2024-02",
-              "tighter " + kPlace + ".last: 2024-06 -> 2024-05"});
-  CHECK(differences(kMonths, "{from: seen, per: month, first: 2023-12, last: 2024-06}") ==
-        Texts{"looser " + kPlace + ".first: 2024-01 -> 2023-12"});
-  CHECK(differences(kMonths, "{from: seen, per: quarter, first: 2024-Q1, last: 2024-Q2}") ==
-        Texts{"incomparable " + kPlace + ".per: month -> quarter"});
-  CHECK(differences(kMap, "{from: dx, map: {A: east, B: east}, other: far}") ==
-        Texts{"incomparable " + kPlace + ".map: {A: east, B: west} -> {A: east, B: east}"});
-  CHECK(differences(kMap, "{from: dx, other: far, map: {B: west, A: east}}").empty());
-  CHECK(differences(kMap, "{from: dx, map: {A: east, B: west}}") ==
-        Texts{"incomparable " + kPlace + ".other: far -> "});
-  CHECK(differences(kBins, "{from: age, map: {3: east}}") ==
-        Texts{"incomparable " + kPlace + ".bins: [0, 18, 65] -> ",
-              "incomparable " + kPlace + ".map:  -> {\"3\": east}"});
-}
-
-TEST_CASE("policy diff: a column of the source that becomes a derived one is another column",
-          "[engine][diff][derived]") {
-  CHECK(differences("{type: string, values: [A]}", kMap) ==
-        Texts{"! incomparable " + kPlace + ".from:  -> dx"});
-  CHECK(differences(kMap, "{type: string, values: [A]}") ==
-        Texts{"! incomparable " + kPlace + ".from: dx -> "});
+  check_rows(EPSILOG_SOURCE_DIR "/tests/engine/curating/policy_diff_labels.tsv", "differ",
+             [](const CaseRow& row) { return joined(differences(row[1], row.at(2))); });
 }
 
 TEST_CASE("policy diff: under allow and forbid a column stands for those derived from it",

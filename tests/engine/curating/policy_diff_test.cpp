@@ -2,13 +2,15 @@
 #include "epsilog/engine/policy_diff.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 
+#include "policy_key_changes.hpp"
 #include "policy_text.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
 using namespace epsilog::engine;
 using epsilog::accounting::ApproximateLoss;
-using epsilog::test::PolicyText;
+using namespace epsilog::test;
 
 namespace {
 
@@ -114,143 +116,13 @@ Dataset full() {
   return dataset;
 }
 
-struct Edit {
-  const char* place;  ///< of the one difference it makes
-  Direction direction;
-  std::function<void(Dataset&)> change;
-};
-
-constexpr Direction kLooser = Direction::looser;
-constexpr Direction kTighter = Direction::tighter;
-constexpr Direction kNeutral = Direction::neutral;
-constexpr Direction kIncomparable = Direction::incomparable;
-
 Direction reversed(Direction direction) {
-  if (direction == kLooser) return kTighter;
-  return direction == kTighter ? kLooser : direction;
+  if (direction == Direction::looser) return Direction::tighter;
+  return direction == Direction::tighter ? Direction::looser : direction;
 }
 
 Epsilon epsilon(const char* text) {
   return Epsilon::parse_down(text);
-}
-
-const std::vector<Edit>& edits() {
-  static const std::vector<Edit> kEdits = {
-      // Where the rows come from.
-      {"source.csv", kNeutral, [](Dataset& d) { d.csv->path = "other.csv"; }},
-      {"source.delimiter", kIncomparable, [](Dataset& d) { d.csv->delimiter = '|'; }},
-      {"source.decimal", kNeutral, [](Dataset& d) { d.csv->decimal_point = ','; }},
-      {"source.null", kIncomparable, [](Dataset& d) { d.csv->null.clear(); }},
-      {"source.multiline", kIncomparable, [](Dataset& d) { d.csv->multiline = true; }},
-      {"source", kTighter, [](Dataset& d) { d.csv.reset(); }},
-      {"source", kIncomparable,
-       [](Dataset& d) {
-         d.csv.reset();
-         d.sqlite = SqliteSource{"visits.db", "visits"};
-       }},
-      // Who is protected.
-      {"unit", kIncomparable,
-       [](Dataset& d) {
-         d.unit = {"", 1};
-       }},
-      {"unit", kIncomparable, [](Dataset& d) { d.unit.id = "visit_id"; }},
-      {"unit.max_rows", kIncomparable, [](Dataset& d) { d.unit.max_rows = 4; }},
-      {"rows", kNeutral, [](Dataset& d) { d.rows.count = 2000; }},
-      {"rows", kIncomparable, [](Dataset& d) { d.rows.exact = true; }},
-      {"neighbours", kIncomparable, [](Dataset& d) { d.neighbours = Neighbours::replace_one; }},
-      // How much may be lost.
-      {"budget.epsilon", kLooser, [](Dataset& d) { d.budget.epsilon = epsilon("3.5"); }},
-      {"budget.delta", kTighter, [](Dataset& d) { d.budget.delta = Delta::parse_down("1e-7"); }},
-      {"budget.delta", kTighter, [](Dataset& d) { d.budget = pure("3"); }},
-      {"budget", kIncomparable, [](Dataset& d) { d.budget = zcdp("3"); }},
-      {"budget.renew", kLooser, [](Dataset& d) { d.renews = CalendarPeriod::month; }},
-      {"budget.accept_unbounded_lifetime", kLooser, [](Dataset& d) { d.accepts_unbounded_lifetime = true; }},
-      {"lifetime", kLooser, [](Dataset& d) { d.lifetime.reset(); }},
-      {"lifetime.rho", kLooser, [](Dataset& d) { d.lifetime = zcdp("0.75"); }},
-      {"lifetime", kNeutral,
-       [](Dataset& d) { d.lifetime->target = ApproximateLoss(epsilon("5"), Delta::parse_down("1e-6")); }},
-      {"lifetime", kIncomparable, [](Dataset& d) { d.lifetime = pure("9"); }},
-      {"blocks", kIncomparable, [](Dataset& d) { d.blocks.reset(); }},
-      {"blocks", kIncomparable, [](Dataset& d) { d.blocks->by = "discharge_date"; }},
-      {"blocks", kIncomparable, [](Dataset& d) { d.blocks->per = CalendarPeriod::day; }},
-      {"blocks.from", kIncomparable, [](Dataset& d) { d.blocks->first_day = 31; }},
-      {"blocks.to", kIncomparable, [](Dataset& d) { d.blocks->last_day = 395; }},
-      {"per_release.epsilon", kLooser, [](Dataset& d) { d.per_release.reset(); }},
-      {"per_release.epsilon", kLooser, [](Dataset& d) { d.per_release->epsilon = epsilon("2"); }},
-      {"per_release.delta", kTighter, [](Dataset& d) { d.per_release->delta = Delta::parse_down("0.01"); }},
-      {"per_release.rho", kTighter, [](Dataset& d) { d.per_release->rho = Rho::parse_down("2"); }},
-      {"per_release.orders.8", kTighter,
-       [](Dataset& d) {
-         d.per_release->orders = {{Rational(8), epsilon("2")}};
-       }},
-      {"limits", kLooser, [](Dataset& d) { d.limits.pop_back(); }},
-      {"limits[3]", kTighter,
-       [](Dataset& d) { d.limits.push_back(limit(Limit::Subject::role, "", pure("1"))); }},
-      {"limits[0].epsilon", kLooser, [](Dataset& d) { d.limits[0].budget = pure("2"); }},
-      {"limits[0].delta", kLooser, [](Dataset& d) { d.limits[0].budget = approximate("1", "1e-9"); }},
-      {"limits[1].rho", kTighter, [](Dataset& d) { d.limits[1].budget = zcdp("0.125"); }},
-      {"limits[2].orders.2", kLooser,
-       [](Dataset& d) { d.limits[2].budget.orders[0].divergence = epsilon("1"); }},
-      {"limits[2].orders.8", kLooser, [](Dataset& d) { d.limits[2].budget.orders.pop_back(); }},
-      // What may be asked.
-      {"columns.age", kTighter, [](Dataset& d) { d.columns.erase(d.columns.begin()); }},
-      {"columns", kNeutral, [](Dataset& d) { std::swap(d.columns[0], d.columns[1]); }},
-      {"columns.cost.type", kIncomparable, [](Dataset& d) { d.columns[1].type = ColumnType::real; }},
-      {"columns.cost.scale", kNeutral, [](Dataset& d) { d.columns[1].scale = 3; }},
-      {"columns.cost.bounds", kNeutral, [](Dataset& d) { d.columns[1].bounds->upper = 6000; }},
-      {"columns.cost.bounds", kNeutral, [](Dataset& d) { d.columns[1].bounds->lower = -1; }},
-      {"columns.cost.bounds", kTighter, [](Dataset& d) { d.columns[1].bounds.reset(); }},
-      {"columns.ward.values[2]", kLooser, [](Dataset& d) { d.columns[2].values.emplace_back("C"); }},
-      {"columns.ward.values", kTighter, [](Dataset& d) { d.columns[2].values.clear(); }},
-      {"columns.ward.values", kNeutral,
-       [](Dataset& d) { std::swap(d.columns[2].values[0], d.columns[2].values[1]); }},
-      {"columns.age.missing", kNeutral, [](Dataset& d) { d.columns[0].missing.reset(); }},
-      {"queries.auc", kTighter, [](Dataset& d) { d.queries.clear(); }},
-      {"queries.auc.bounds", kNeutral, [](Dataset& d) { d.queries[0].bounds.lower = -1; }},
-      {"queries.auc.sensitivity", kLooser, [](Dataset& d) { d.queries[0].sensitivity = Rational(1, 200); }},
-      {"queries.auc.undefined", kNeutral, [](Dataset& d) { d.queries[0].undefined = 0; }},
-      {"allow.statistics", kLooser, [](Dataset& d) { d.allow.statistics.reset(); }},
-      {"allow.statistics[2]", kLooser,
-       [](Dataset& d) { d.allow.statistics->push_back(StatisticKind::mean); }},
-      {"allow.columns", kTighter, [](Dataset& d) { d.allow.columns = Texts{}; }},
-      {"allow.by", kLooser, [](Dataset& d) { d.allow.by.reset(); }},
-      {"allow.where", kTighter, [](Dataset& d) { d.allow.where->pop_back(); }},
-      {"allow.principals", kTighter, [](Dataset& d) { d.allow.principals.reset(); }},
-      {"allow.roles[1]", kLooser, [](Dataset& d) { d.allow.roles->emplace_back("quality"); }},
-      {"purposes", kIncomparable, [](Dataset& d) { d.purposes.reset(); }},
-      {"purposes[2]", kLooser, [](Dataset& d) { d.purposes->emplace_back("teaching"); }},
-      {"forbid", kLooser, [](Dataset& d) { d.forbid.clear(); }},
-      {"forbid[0]", kTighter, [](Dataset& d) { d.forbid[0].principals.reset(); }},
-      {"forbid[0]", kLooser, [](Dataset& d) { d.forbid[0].principals->pop_back(); }},
-      {"forbid[0]", kTighter, [](Dataset& d) { d.forbid[0].roles.reset(); }},
-      {"forbid[0]", kTighter, [](Dataset& d) { d.forbid[0].purposes->emplace_back("quality"); }},
-      {"forbid[0]", kTighter, [](Dataset& d) { d.forbid[0].statistics.reset(); }},
-      {"forbid[0]", kTighter, [](Dataset& d) { d.forbid[0].columns.reset(); }},
-      {"forbid[0]", kTighter, [](Dataset& d) { d.forbid[0].by.reset(); }},
-      {"forbid[0]", kTighter, [](Dataset& d) { d.forbid[0].where.reset(); }},
-      {"approvals", kLooser, [](Dataset& d) { d.approvals.reset(); }},
-      {"approvals.required", kTighter, [](Dataset& d) { d.approvals->required = 3; }},
-      {"approvals.by.principals[1]", kLooser,
-       [](Dataset& d) { d.approvals->principals.emplace_back("dave"); }},
-      {"approvals.by.roles", kTighter, [](Dataset& d) { d.approvals->roles.clear(); }},
-      {"approvals.above.epsilon", kLooser, [](Dataset& d) { d.approvals->above->epsilon = epsilon("1"); }},
-      {"approvals.above.rho", kTighter, [](Dataset& d) { d.approvals->above->rho = Rho::parse_down("1"); }},
-      {"approvals.above", kTighter, [](Dataset& d) { d.approvals->above.reset(); }},
-      {"approvals.expires", kLooser, [](Dataset& d) { d.approvals->expires_seconds *= 2; }},
-      {"reservations.expires", kIncomparable, [](Dataset& d) { d.reservation_seconds *= 2; }},
-      // How it is released.
-      {"release.sum.mechanism", kIncomparable,
-       [](Dataset& d) { d.release["sum"].mechanism = MechanismChoice::gaussian; }},
-      {"release.default.arithmetic", kNeutral,
-       [](Dataset& d) { d.release["default"].arithmetic = ArithmeticChoice::exact; }},
-      {"release.default.precision", kNeutral, [](Dataset& d) { d.release["default"].precision.bits = 256; }},
-      {"release.default.bound", kNeutral, [](Dataset& d) { d.release["default"].bound = 200; }},
-      {"release.default.binding_probability", kNeutral,
-       [](Dataset& d) { d.release["default"].binding_probability = Rational(1, 1000); }},
-      {"release.sum.grid", kNeutral, [](Dataset& d) { d.release["sum"].grid.reset(); }},
-      {"mean_split", kIncomparable, [](Dataset& d) { d.mean_split = Rational(1, 3); }},
-  };
-  return kEdits;
 }
 
 std::string shown(const std::vector<PolicyChange>& changes) {
@@ -290,30 +162,31 @@ TEST_CASE("policy diff: a policy and itself differ in nothing", "[engine][diff]"
 
 TEST_CASE("policy diff: every field of a dataset that is changed is one difference, with its direction",
           "[engine][diff]") {
-  for (const Edit& edit : edits()) {
-    CAPTURE(edit.place);
-    const Dataset before = full();
-    Dataset after = full();
-    edit.change(after);
-    const PolicyChange change = only(before, after);
-    CHECK(change.place() == std::string("datasets.clinic.") + edit.place);
-    CHECK(name(change.direction) == name(edit.direction));
+  for (CaseRow row : case_table(EPSILOG_SOURCE_DIR "/tests/engine/curating/policy_diff_edits.tsv")) {
+    CAPTURE(row);
+    row.resize(6);
+    const auto texts = before_and_after({row[2], row[3], row[4], row[5]});
+    const Policy before = parsed(texts.before);
+    const Policy after = parsed(texts.after);
+    const auto only_change = [&](const Policy& from, const Policy& to) {
+      // Which questions it opens or closes is said beside it, and another test's.
+      std::vector<PolicyChange> changes = diff(from.dataset("clinic"), to.dataset("clinic"));
+      std::erase_if(changes, [&](const PolicyChange& one) {
+        return one.place() == "datasets.clinic.columns" && row[0] != "columns";
+      });
+      INFO(shown(changes));
+      REQUIRE(changes.size() == 1);
+      return changes[0];
+    };
+    const PolicyChange change = only_change(before, after);
+    CHECK(change.place() == "datasets.clinic." + row[0]);
+    CHECK(name(change.direction) == row[1]);
     CHECK(change.before != change.after);
     CHECK_FALSE(change.why.empty());
-  }
-}
-
-TEST_CASE("policy diff: what is looser one way is tighter the other way", "[engine][diff]") {
-  for (const Edit& edit : edits()) {
-    CAPTURE(edit.place);
-    const Dataset before = full();
-    Dataset after = full();
-    edit.change(after);
-    const PolicyChange forth = only(before, after);
-    const PolicyChange back = only(after, before);
-    CHECK(name(back.direction) == name(reversed(forth.direction)));
-    CHECK(back.before == forth.after);
-    CHECK(back.after == forth.before);
+    const PolicyChange back = only_change(after, before);
+    CHECK(name(back.direction) == name(reversed(change.direction)));
+    CHECK(back.before == change.after);
+    CHECK(back.after == change.before);
   }
 }
 
@@ -383,6 +256,18 @@ TEST_CASE("policy diff: a lifetime that goes is said to go for good", "[engine][
   Dataset after = full();
   after.lifetime.reset();
   CHECK(only(full(), after).why.ends_with("once the dataset was charged it can never return"));
+  after = full();
+  after.lifetime->target = ApproximateLoss(epsilon("5"), Delta::parse_down("1e-6"));
+  CHECK(name(only(full(), after).direction) == "neutral");  // the same rho, by other words
+  after = full();
+  after.purposes.reset();
+  CHECK(name(only(full(), after).direction) == "incomparable");
+  after = full();
+  after.accepts_unbounded_lifetime = true;
+  CHECK(name(only(full(), after).direction) == "looser");
+  after = full();
+  after.allow.statistics.reset();
+  CHECK(name(only(full(), after).direction) == "looser");
 }
 
 TEST_CASE("policy diff: another exact number of rows is another divisor", "[engine][diff]") {
