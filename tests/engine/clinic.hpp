@@ -1,6 +1,7 @@
 // A small clinic with a ledger, for tests of the release path.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,16 @@ class Clinic {
   engine::InitReport report;
 };
 
+/// A clinic with an engine on its ledger: `auto [clinic, engine] = Open<Clinic>("epsilon: 3");`.
+template <class Of>
+struct Open {
+  template <class... Options>
+  explicit Open(const Options&... options) : clinic(options...), engine(clinic.open()) {}
+
+  Of clinic;
+  engine::Engine engine;
+};
+
 inline engine::Request request(const std::string& statistic, const std::string& epsilon,
                                const std::string& key = "", std::optional<std::string> by = std::nullopt,
                                std::optional<std::string> where = std::nullopt) {
@@ -79,6 +90,19 @@ inline engine::Answer release(engine::Engine& engine, const engine::Request& req
   return engine.release(request, bits, {});
 }
 
+inline std::vector<engine::Answer> release_many(engine::Engine& engine,
+                                                std::span<const engine::Request> requests) {
+  mechanisms::SystemBits bits;
+  return engine.release_many(requests, bits, {});
+}
+
+inline engine::Answer commit(engine::Engine& engine, const std::string& id,
+                             const std::optional<std::string>& value = std::nullopt,
+                             const std::string& by = "alice") {
+  mechanisms::SystemBits bits;
+  return engine.commit(id, by, value, bits, {});
+}
+
 inline std::vector<engine::RefusalCode> reason_codes(const engine::Answer& answer) {
   std::vector<engine::RefusalCode> codes;
   for (const engine::Reason& reason : answer.recorded.reasons) codes.push_back(reason.code);
@@ -91,6 +115,30 @@ inline std::string spent(const engine::Engine& engine) {
     if (account.measure == "epsilon") return accounting::Epsilon::from_units(account.balance.spent).text();
   }
   return "no account";
+}
+
+/// What is wrong with a ledger, a line each.
+inline std::string audit_faults(const std::string& ledger) {
+  std::string faults;
+  for (const auto& fault : engine::audit_verify(ledger).faults) {
+    faults += fault.record + " " + fault.code + ": " + fault.message + "\n";
+  }
+  return faults;
+}
+
+/// What is spent of the first account of that measure, in units; -1 without one.
+inline std::int64_t spent_units(const engine::Engine& engine, const std::string& measure) {
+  for (const ledger::AccountState& account : engine.budget("clinic")) {
+    if (account.measure == measure) return account.balance.spent;
+  }
+  return -1;
+}
+
+/// How many decisions the history has.
+inline std::size_t decisions(const engine::Engine& engine) {
+  std::size_t count = 0;
+  engine.history("", 0, [&count](const engine::Answer&) { ++count; });
+  return count;
 }
 
 }  // namespace epsilog::test

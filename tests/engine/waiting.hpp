@@ -63,8 +63,7 @@ class WaitingClinic {
   }
   [[nodiscard]] engine::Answer commit(const std::string& id, const std::optional<std::string>& value = {},
                                       const std::string& by = "alice") {
-    mechanisms::SystemBits bits;
-    return engine.commit(id, by, value, bits, {});
+    return test::commit(engine, id, value, by);
   }
   /// "spent/reserved" of the dataset's epsilon.
   [[nodiscard]] std::string balance() const {
@@ -73,13 +72,7 @@ class WaitingClinic {
            accounting::Epsilon::from_units(account.balance.reserved).text();
   }
   /// What is wrong with the ledger, "" when nothing is.
-  [[nodiscard]] std::string audit() const {
-    std::string faults;
-    for (const auto& fault : engine::audit_verify(clinic.ledger()).faults) {
-      faults += fault.record + " " + fault.code + ": " + fault.message + "\n";
-    }
-    return faults;
-  }
+  [[nodiscard]] std::string audit() const { return audit_faults(clinic.ledger()); }
 
   Clinic clinic;
   MovedClock clock;  // starts when the ledger is there, so that ledger time follows it

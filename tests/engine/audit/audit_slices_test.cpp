@@ -31,7 +31,7 @@ void write_round(const Clinic& clinic, engine::Engine& engine, int round) {
         std::to_string(::getpid()) + " " + std::to_string(round) + " " + std::to_string(i);
     requests.push_back(supplied("3", "0.001", key));
   }
-  static_cast<void>(engine.release_many(requests, bits, {}));
+  static_cast<void>(release_many(engine, requests));
   engine::Request held = supplied("", "0.01");
   held.supplied = {};
   held.holding = engine::Holding::reserved;

@@ -56,7 +56,7 @@ void live(const Clinic& clinic) {
   std::vector<engine::Request> requests;
   for (int i = 0; i < kDecisions; ++i)
     requests.push_back(supplied("3", i % 50 == 49 ? "100" : "0.001", "key " + std::to_string(i)));
-  static_cast<void>(engine.release_many(requests, bits, {}));
+  static_cast<void>(release_many(engine, requests));
 }
 
 void damage_by_turns(const Clinic& clinic, const std::vector<std::string>& damages, bool of_each) {

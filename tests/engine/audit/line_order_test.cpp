@@ -12,8 +12,7 @@ namespace {
 
 /// The codes of what verification finds once the rows were changed and the log made anew, each once.
 std::set<std::string> found_after(const std::string& sql) {
-  const Clinic clinic("epsilon: 3", "    limits: [{each: principal, epsilon: 2}]\n");
-  engine::Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3", "    limits: [{each: principal, epsilon: 2}]\n");
   CHECK(release(engine, request("count", "0.1")).recorded.granted);
   CHECK(release(engine, request("sum:age", "0.1")).recorded.granted);
   CHECK(release(engine, request("units", "0.1")).recorded.granted);
@@ -43,8 +42,7 @@ TEST_CASE("audit verify: a plan without a decision is a fault", "[engine][audit]
 
 TEST_CASE("audit verify: the plan of a decision that was changed is not called unused",
           "[engine][audit][lines]") {
-  const Clinic clinic("epsilon: 3");
-  engine::Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3");
   CHECK(release(engine, request("count", "0.1")).recorded.granted);
   CHECK(release(engine, request("sum:age", "0.1")).recorded.granted);
   for (const char* const changed : {"UPDATE decision SET via = 'unix:1' WHERE seq = 2",
@@ -60,8 +58,7 @@ TEST_CASE("audit verify: the plan of a decision that was changed is not called u
 
 TEST_CASE("audit verify: quantiles of one cell that descend are a fault, those of two cells may",
           "[engine][audit][quantile]") {
-  const Clinic clinic("epsilon: 3", "    allow: {statistics: [quantile]}\n");
-  engine::Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3", "    allow: {statistics: [quantile]}\n");
   CHECK(release(engine, request("quantiles:age:0.2,0.8", "0.1", "", "ward")).recorded.granted);
   const auto codes_with = [&](const std::vector<std::string>& values) {
     std::string drawn, told;

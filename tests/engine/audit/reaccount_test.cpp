@@ -70,8 +70,7 @@ void check_figures(const Reaccount& answer, const std::vector<KnownLoss>& losses
 
 TEST_CASE("reaccount: snapping releases cost what their recorded noise costs, less than was charged",
           "[engine][reaccount]") {
-  const Clinic clinic("epsilon: 10");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 10");
   Answer last;
   for (int i = 0; i < 40; ++i) last = release(engine, request("count", "0.1"));
   REQUIRE_FALSE(release(engine, request("count", "9")).recorded.granted);
@@ -99,8 +98,7 @@ TEST_CASE("reaccount: snapping releases cost what their recorded noise costs, le
 }
 
 TEST_CASE("reaccount: every mechanism by its own law, equal ones counted together", "[engine][reaccount]") {
-  const Clinic clinic("epsilon: 10, delta: 1e-4", kMechanisms);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 10, delta: 1e-4", kMechanisms);
   Answer count, sum, units, score, histogram;
   for (int i = 0; i < 3; ++i) {
     count = release(engine, request("count", "0.1"));
@@ -152,8 +150,7 @@ TEST_CASE("reaccount: every mechanism by its own law, equal ones counted togethe
 }
 
 TEST_CASE("reaccount: one accountant, at a delta or at an epsilon", "[engine][reaccount]") {
-  const Clinic clinic("epsilon: 10");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 10");
   Answer last;
   for (int i = 0; i < 10; ++i) last = release(engine, request("count", "0.2"));
   ReaccountQuestion question;
@@ -202,8 +199,7 @@ TEST_CASE("reaccount: nothing is written, and progress only grows", "[engine][re
 }
 
 TEST_CASE("reaccount: no more different laws are composed than were asked for", "[engine][reaccount]") {
-  const Clinic clinic("epsilon: 10");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 10");
   for (const char* epsilon : {"0.1", "0.2", "0.3", "0.3"}) (void)release(engine, request("count", epsilon));
   ReaccountQuestion question = everything();
   question.laws_max = 3;
@@ -276,8 +272,7 @@ TEST_CASE("reaccount: a forfeited reservation counts as any mechanism of its cha
 }
 
 TEST_CASE("reaccount: charges in rho promise what they convert to", "[engine][reaccount]") {
-  const Clinic clinic("measure: zcdp, rho: 0.5");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("measure: zcdp, rho: 0.5");
   for (int i = 0; i < 3; ++i) REQUIRE(release(engine, request("count", "0.2")).recorded.granted);
   const Reaccount answer = only(clinic, everything());
   CHECK(answer.charged == accounting::zcdp_epsilon_up(number("0.06"), number("1e-6")));
@@ -286,8 +281,7 @@ TEST_CASE("reaccount: charges in rho promise what they convert to", "[engine][re
 
 TEST_CASE("reaccount: a renewing budget is one history, and each scope by itself if asked",
           "[engine][reaccount]") {
-  const Clinic clinic("epsilon: 1, renew: month, accept_unbounded_lifetime: true");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1, renew: month, accept_unbounded_lifetime: true");
   for (int i = 0; i < 3; ++i) REQUIRE(release(engine, request("count", "0.2")).recorded.granted);
   CHECK(only(clinic, everything()).charged == number("0.6"));
   ReaccountQuestion question = everything();
@@ -301,8 +295,7 @@ TEST_CASE("reaccount: a renewing budget is one history, and each scope by itself
 }
 
 TEST_CASE("reaccount: each block has the figures of what was charged to it", "[engine][reaccount][blocks]") {
-  const Clinic clinic("epsilon: 3", "    lifetime: {epsilon: 9}\n    blocks: {by: ward}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3", "    lifetime: {epsilon: 9}\n    blocks: {by: ward}\n");
   Answer small, large;
   const auto of_ward = [&](const char* ward, const char* epsilon) {
     return release(engine, request("count", epsilon, "", std::nullopt, "ward = '" + std::string(ward) + "'"));
@@ -427,10 +420,9 @@ TEST_CASE("recorded loss: a charge without a release is any mechanism of that ch
 TEST_CASE("reaccount: a quantile is known by its epsilon, and the exponential mechanism by its rho too",
           "[engine][reaccount][quantile]") {
   const auto zcdp_of = [](const std::string& mechanism) {
-    const Clinic clinic(
+    auto [clinic, engine] = Open<Clinic>(
         "measure: zcdp, rho: 5",
         "    allow: {statistics: [quantile]}\n    release: {quantile: {mechanism: " + mechanism + "}}\n");
-    Engine engine = clinic.open();
     for (int i = 0; i < 2; ++i) REQUIRE(release(engine, request("median:age", "0.4")).recorded.granted);
     ReaccountQuestion question = everything();
     question.delta = number("1e-6");
@@ -444,10 +436,9 @@ TEST_CASE("reaccount: a quantile is known by its epsilon, and the exponential me
 
 TEST_CASE("reaccount: counts of cells, proportions and distinct values lose what their one call does",
           "[engine][reaccount][counted]") {
-  const Clinic clinic("epsilon: 3",
-                      "    allow: {statistics: [count_of, proportion, distinct]}\n"
-                      "    release: {default: {mechanism: discrete_laplace}}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3",
+                                       "    allow: {statistics: [count_of, proportion, distinct]}\n"
+                                       "    release: {default: {mechanism: discrete_laplace}}\n");
   for (const char* statistic : {"proportion:ward:A", "distinct:ward", "count:age"}) {
     REQUIRE(release(engine, request(statistic, "0.25", "", "ward")).recorded.granted);
   }
@@ -461,10 +452,9 @@ TEST_CASE("reaccount: counts of cells, proportions and distinct values lose what
 
 TEST_CASE("reaccount: a ratio and a variance of a private number of rows lose what their parts do",
           "[engine][reaccount][ratio]") {
-  const Clinic clinic("epsilon: 3",
-                      "    allow: {statistics: [private_variance, ratio]}\n"
-                      "    release: {default: {mechanism: discrete_laplace}}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3",
+                                       "    allow: {statistics: [private_variance, ratio]}\n"
+                                       "    release: {default: {mechanism: discrete_laplace}}\n");
   REQUIRE(release(engine, request("ratio:cost,age", "0.5", "", "ward")).recorded.granted);
   REQUIRE(release(engine, request("variance:age", "0.75")).recorded.granted);
   ReaccountQuestion question = everything();

@@ -269,8 +269,7 @@ TEST_CASE("policy apply: a charged dataset keeps what a row is, whichever way it
       return only_replaced(clinic_policy("epsilon: 3"), "{csv: visits.csv}",
                            std::string("{csv: visits.csv") + (spans ? ", multiline: true" : "") + rest + "}");
     };
-    Clinic clinic;
-    Engine engine = clinic.open();
+    auto [clinic, engine] = Open<Clinic>();
     // Nothing is charged yet.
     REQUIRE(apply(engine, clinic, policy(multiline, ", decimal: '.'") + "# \n").empty());
     (void)release(engine, request("count", "1"));
@@ -288,8 +287,7 @@ TEST_CASE("policy apply: a charged dataset keeps what a row is, whichever way it
 
 TEST_CASE("policy apply: a dataset whose budget is only held back keeps what a row is",
           "[engine][charged][negative]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   Request held = request("count", "1");
   held.holding = Holding::reserved;
   const std::string id = engine.reserve(held, {}).recorded.decision_id;
@@ -316,8 +314,7 @@ TEST_CASE("policy apply: the number of rows of a charged dataset stays private, 
       "rows are "
       "neighbours on one side only"};
   for (const bool from_exact : {false, true}) {
-    Clinic clinic;
-    Engine engine = clinic.open();
+    auto [clinic, engine] = Open<Clinic>();
     REQUIRE(apply(engine, clinic, from_exact ? exact : policy).empty());
     (void)release(engine, request("sum:age", "1"));
     CHECK(apply(engine, clinic, from_exact ? policy : exact) == kRefused);
@@ -327,8 +324,7 @@ TEST_CASE("policy apply: the number of rows of a charged dataset stays private, 
 TEST_CASE("policy apply: the blocks' column of a charged dataset keeps its type, and a source its place",
           "[engine][charged][negative]") {
   const std::string policy = clinic_policy("epsilon: 3", kBlocksOfWard);
-  Clinic clinic("epsilon: 3", kBlocksOfWard);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3", kBlocksOfWard);
   (void)release(engine, request("count", "1"));
   const std::string wards = "ward: {type: string, values: [A, B, C]}";
   const auto faults =

@@ -6,6 +6,7 @@
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "file_text.hpp"
+#include "refused_for.hpp"
 #include "row_filter.hpp"
 #include "support/case_table.hpp"
 #include "support/catch.hpp"
@@ -25,12 +26,7 @@ const std::string kConditionColumns =
 std::string said_of(const Dataset& dataset, const std::string& where) {
   const Question question = parse_question("count", std::nullopt, where);
   (void)derive(dataset, question);
-  try {
-    require_satisfiable(dataset, question);
-  } catch (const InvalidParameter& error) {
-    return error.what();
-  }
-  return "";
+  return refused_for<InvalidParameter>([&] { require_satisfiable(dataset, question); });
 }
 
 }  // namespace
@@ -110,9 +106,7 @@ TEST_CASE("condition: an accepted one keeps some cell, a refused one none of man
 
 TEST_CASE("condition: who asks is told before anything is recorded, by every way to ask",
           "[engine][condition][negative]") {
-  const Clinic clinic;
-  Engine engine = clinic.open();
-  mechanisms::SystemBits bits;
+  auto [clinic, engine] = Open<Clinic>();
   for (const char* where : {"age > 5 and age < 3", "ward = 'a'"}) {
     CAPTURE(where);
     const Request asked = request("count", "0.1", "k", std::nullopt, where);
@@ -120,7 +114,7 @@ TEST_CASE("condition: who asks is told before anything is recorded, by every way
     held.holding = Holding::reserved;
     const std::vector<Request> batch{request("count", "0.1"), asked};
     CHECK_THROWS_AS(release(engine, asked), InvalidParameter);
-    CHECK_THROWS_AS(engine.release_many(batch, bits, {}), InvalidParameter);
+    CHECK_THROWS_AS(release_many(engine, batch), InvalidParameter);
     CHECK_THROWS_AS(engine.reserve(held, {}), InvalidParameter);
     CHECK_THROWS_AS(engine.plan(asked, {}), InvalidParameter);
     CHECK_THROWS_AS(engine.plan_sequence().next(asked, {}), InvalidParameter);
@@ -157,11 +151,10 @@ TEST_CASE("condition: what an older program recorded is replayed, committed and 
   answered.question.where = Predicate::parse(after);
   CHECK(release(engine, answered).recorded.replayed);
   CHECK(engine.show(reserved.recorded.decision_id, {}).recorded.state == RequestState::reserved);
-  mechanisms::SystemBits bits;
-  CHECK(engine.commit(reserved.recorded.decision_id, "alice", {}, bits, {}).recorded.granted);
+  CHECK(commit(engine, reserved.recorded.decision_id).recorded.granted);
   (void)engine.approve(pending.recorded.decision_id, "carol");
   (void)engine.approve(pending.recorded.decision_id, "dave");
-  CHECK(engine.commit(pending.recorded.decision_id, "alice", {}, bits, {}).recorded.granted);
+  CHECK(commit(engine, pending.recorded.decision_id).recorded.granted);
   CHECK(waiting.audit() == "");
   // Asked anew it is refused.
   answered.key = "another";

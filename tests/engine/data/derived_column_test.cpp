@@ -8,6 +8,7 @@
 #include "epsilog/engine/date.hpp"
 #include "open_source.hpp"
 #include "policy_text.hpp"
+#include "refused_for.hpp"
 #include "rows_memory.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -63,12 +64,7 @@ std::string label_of(const Dataset& dataset, const std::string& derived, const s
 std::string fault_of(const Dataset& dataset, const std::string& where) {
   const Question asked = question("count", "", where);
   (void)derive(dataset, asked);
-  try {
-    require_satisfiable(dataset, asked);
-  } catch (const InvalidParameter& error) {
-    return error.what();
-  }
-  return "";
+  return refused_for<InvalidParameter>([&] { require_satisfiable(dataset, asked); });
 }
 
 }  // namespace

@@ -77,8 +77,7 @@ TEST_CASE("source files: what belongs to a ledger is known as long as it is open
 
 TEST_CASE("source files: no file of the ledger is read as a CSV file, and its locks stay",
           "[engine][source_files][negative]") {
-  const Clinic clinic;
-  engine::Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   engine::Request held = request("count", "0.1");
   held.holding = engine::Holding::reserved;
@@ -91,8 +90,7 @@ TEST_CASE("source files: no file of the ledger is read as a CSV file, and its lo
         "': belongs to the ledger: its file, log, shared memory, lock files and marker are no "
         "data source";
     CHECK_THROWS_WITH(release(engine, request("count", "0.1")), why);
-    mechanisms::SystemBits bits;
-    CHECK_THROWS_WITH(engine.commit(reserved, "alice", {}, bits, {}), why);
+    CHECK_THROWS_WITH(commit(engine, reserved), why);
     CHECK(is_locked(clinic.ledger()));
     CHECK(is_locked(clinic.ledger() + "-shm"));
   }
@@ -139,8 +137,7 @@ TEST_CASE("source files: neither an SQLite source nor what lies beside it is a f
 
 TEST_CASE("source files: the ledger is not read as a policy or for a draft either",
           "[engine][source_files][negative]") {
-  const Clinic clinic;
-  engine::Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   CHECK_THROWS_AS(engine.apply_policy(clinic.ledger(), "curator", "test"), PolicyError);
   CHECK_THROWS_AS(engine.apply_faults(clinic.ledger() + "-shm"), PolicyError);

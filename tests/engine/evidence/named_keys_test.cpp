@@ -31,14 +31,6 @@ std::vector<ledger::KeyEvent> events_of(const std::string& path) {
   return events;
 }
 
-std::string faults_of(const std::string& path) {
-  std::string faults;
-  for (const auto& fault : engine::audit_verify(path).faults) {
-    faults += fault.record + " " + fault.code + ": " + fault.message + "\n";
-  }
-  return faults;
-}
-
 }  // namespace
 
 TEST_CASE("key add, key retire: each is a line with who and why, and the ledger verifies",
@@ -67,7 +59,7 @@ TEST_CASE("key add, key retire: each is a line with who and why, and the ledger 
   view.each_line(static_cast<std::int64_t>(lines), static_cast<std::int64_t>(lines) + 1,
                  [&](std::string_view text) { line = text; });
   CHECK_THAT(line, says("\"kind\":\"key\",\"seq\":1") && says("\"why\":\"board\"") && says(first));
-  CHECK(faults_of(clinic.ledger()).empty());
+  CHECK(audit_faults(clinic.ledger()).empty());
 
   std::vector<std::string> exported;
   view.each_line(0, [&](std::string_view text) { exported.emplace_back(text); });
@@ -77,7 +69,7 @@ TEST_CASE("key add, key retire: each is a line with who and why, and the ledger 
     return next == exported.end() ? std::nullopt : std::optional(*next++);
   }));
   CHECK(events_of(copy) == events);
-  CHECK(faults_of(copy).empty());
+  CHECK(audit_faults(copy).empty());
 }
 
 TEST_CASE("key add, key retire: what is so already records nothing, and what makes no sense is refused",
@@ -121,7 +113,7 @@ TEST_CASE("audit verify: a key event that cannot be is named, though the log was
     const std::string name = engine::ledger_origin(clinic.report.ledger_id);
     static_cast<void>(change(clinic, key_of(name), KeyChange::add));
     tamper_with_log(clinic.ledger(), sql);
-    return faults_of(clinic.ledger());
+    return audit_faults(clinic.ledger());
   };
   CHECK_THAT(faults_after("UPDATE key_event SET retired = 1"),
              says("key event 1 key_unfounded: retires a key that is not one of this ledger then"));

@@ -196,8 +196,7 @@ TEST_CASE("forecast: the largest epsilon for k more releases lets k pass, and on
 
 TEST_CASE("forecast: of a pure budget the largest epsilon for k releases is the quotient",
           "[engine][forecast][exact]") {
-  const Clinic clinic("epsilon: 1");
-  const Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1");
   const auto best = engine.forecast_of_count(request("count", "1"), 3, kAlphas);
   REQUIRE(best);
   CHECK(best->epsilon == accounting::parse_rational("0.333333333333", "epsilon"));
@@ -207,8 +206,7 @@ TEST_CASE("forecast: of a pure budget the largest epsilon for k releases is the 
 }
 
 TEST_CASE("forecast: k releases that cannot be planned at all say why", "[engine][forecast][negative]") {
-  const Clinic clinic("epsilon: 1, delta: 1e-6", kGaussian);
-  const Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1, delta: 1e-6", kGaussian);
   CHECK_THROWS_WITH(engine.forecast_of_count(request("count", "1"), 3, kAlphas),
                     Catch::Matchers::EndsWith("give --delta"));
   CHECK_THROWS_WITH(engine.forecast_of_accuracy(request("count", "1"), {Rational(1, 20), 10}, kAlphas),
@@ -239,9 +237,9 @@ TEST_CASE("forecast: the least epsilon for an accuracy has it, and one step less
                                          {"discrete_laplace", "histogram:ward", "", "40"},
                                          {"discrete_gaussian", "count", "1e-6", "25"},
                                          {"gaussian", "sum:age", "1e-6", "3000"}}) {
-    const Clinic clinic("epsilon: 50, delta: 1e-3",
-                        std::string("    release: {default: {mechanism: ") + c.mechanism + "}}\n");
-    const Engine engine = clinic.open();
+    auto [clinic, engine] =
+        Open<Clinic>("epsilon: 50, delta: 1e-3",
+                     std::string("    release: {default: {mechanism: ") + c.mechanism + "}}\n");
     Request request = test::request(c.statistic, "1");
     if (*c.delta != '\0') request.delta = accounting::parse_rational(c.delta, "delta");
     CAPTURE(c.mechanism, c.statistic, c.accuracy);
@@ -263,8 +261,7 @@ TEST_CASE("forecast: the accuracy of a quotient is not one number", "[engine][fo
 }
 
 TEST_CASE("forecast: it spends nothing and records nothing", "[engine][forecast][exact]") {
-  const Clinic clinic;
-  const Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   (void)engine.forecast(request("count", "0.1"), kAlphas);
   (void)engine.forecast_of_count(request("count", "0.1"), 5, kAlphas);
   CHECK(spent(engine) == "0");

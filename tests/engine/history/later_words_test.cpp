@@ -5,6 +5,7 @@
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/reaccount.hpp"
 #include "implied_object.hpp"
+#include "refused_for.hpp"
 #include "replaced_text.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
@@ -44,15 +45,6 @@ void check_history(const WaitingClinic& waiting, std::size_t decisions) {
     CHECK(answer.unreadable == 0);
     CHECK(answer.charged.has_value());
   }
-}
-
-std::string refused(Engine& engine, const Request& request) {
-  try {
-    (void)release(engine, request);
-  } catch (const InvalidParameter& refusal) {
-    return refusal.what();
-  }
-  return "";
 }
 
 }  // namespace
@@ -146,13 +138,14 @@ TEST_CASE("later words: what an older program recorded of columns of these names
   CHECK(engine.reserve(reserving(asked("0.1", "r", before)), {}).recorded.decision_id ==
         reserved.recorded.decision_id);
   const std::string told = "where: at character 1: expected a column name (quote it as \"or\")";
-  CHECK(refused(engine, asked("0.1", "new", before)) == told);
+  CHECK(refused_for<InvalidParameter>([&] { return release(engine, asked("0.1", "new", before)); }) == told);
   CHECK_THROWS_WITH(engine.plan(asked("0.1", "", before), {}), told);
   CHECK_THROWS_WITH(engine.plan_sequence().next(asked("0.1", "", before), {}), told);
   CHECK_THROWS_WITH(engine.reserve(reserving(asked("0.1", "", before)), {}), told);
   CHECK_THROWS_WITH(engine.forecast(asked("0.1", "", before), {}), told);
-  CHECK(refused(engine, asked("0.1", "new", "\"or\" > 1 and missing = 3")) ==
-        "where: at character 14: expected a column name (quote it as \"missing\")");
+  CHECK(refused_for<InvalidParameter>([&] {
+          return release(engine, asked("0.1", "new", "\"or\" > 1 and missing = 3"));
+        }) == "where: at character 14: expected a column name (quote it as \"missing\")");
 
   CHECK(waiting.commit(reserved.recorded.decision_id).recorded.granted);
   (void)engine.approve(pending.recorded.decision_id, "carol");

@@ -7,6 +7,7 @@
 #include "epsilog/engine/reaccount.hpp"
 #include "first_cells.hpp"
 #include "old_rows.hpp"
+#include "refused_for.hpp"
 #include "request_act.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
@@ -105,17 +106,6 @@ void check_readable(const WaitingClinic& waiting, std::size_t records) {
   }
 }
 
-/// What an argument is refused with.
-template <class Ask>
-std::string refused(Ask ask) {
-  try {
-    ask();
-  } catch (const InvalidParameter& refusal) {
-    return refusal.what();
-  }
-  return "not refused";
-}
-
 constexpr const char* kNoApprovals = "";
 
 }  // namespace
@@ -200,9 +190,8 @@ TEST_CASE("stored texts: rows that the program wrote before the door had caps wo
 TEST_CASE("stored texts: components of every precision are composed again", "[engine][texts]") {
   for (const char* precision : {"118", "400", "4096"}) {
     CAPTURE(precision);
-    const Clinic clinic("epsilon: 3",
-                        std::string("    release:\n      default: {precision: ") + precision + "}\n");
-    Engine engine = clinic.open();
+    auto [clinic, engine] = Open<Clinic>(
+        "epsilon: 3", std::string("    release:\n      default: {precision: ") + precision + "}\n");
     REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
     REQUIRE(release(engine, request("mean:cost", "1/3")).recorded.granted);
     engine::ReaccountQuestion question;
@@ -233,18 +222,23 @@ TEST_CASE(
            {typed_too_long, "--epsilon: is too long"}}) {
     CAPTURE(message);
     const Engine& engine = waiting.engine;
-    CHECK(refused([&] { static_cast<void>(release(waiting.engine, asked)); }).starts_with(message));
-    CHECK(refused([&] { static_cast<void>(waiting.engine.reserve(held(asked), {})); }).starts_with(message));
-    CHECK(refused([&] { static_cast<void>(engine.plan(asked, {})); }).starts_with(message));
-    CHECK(refused([&] { static_cast<void>(engine.forecast(asked, {})); }).starts_with(message));
-    CHECK(refused([&] { static_cast<void>(engine.forecast_of_count(asked, 3, {})); }).starts_with(message));
-    CHECK(refused([&] {
-            static_cast<void>(engine.forecast_of_accuracy(asked, {Rational(1, 20), 100}, {}));
+    CHECK(refused_for<InvalidParameter>([&] { return release(waiting.engine, asked); }).starts_with(message));
+    CHECK(refused_for<InvalidParameter>([&] {
+            return waiting.engine.reserve(held(asked), {});
           }).starts_with(message));
-    CHECK(refused([&] { static_cast<void>(engine.plan_sequence().next(asked, {})); }).starts_with(message));
-    mechanisms::SystemBits bits;
-    CHECK(refused([&] {
-            static_cast<void>(waiting.engine.release_many(std::vector{asked}, bits, {}));
+    CHECK(refused_for<InvalidParameter>([&] { return engine.plan(asked, {}); }).starts_with(message));
+    CHECK(refused_for<InvalidParameter>([&] { return engine.forecast(asked, {}); }).starts_with(message));
+    CHECK(refused_for<InvalidParameter>([&] {
+            return engine.forecast_of_count(asked, 3, {});
+          }).starts_with(message));
+    CHECK(refused_for<InvalidParameter>([&] {
+            return engine.forecast_of_accuracy(asked, {Rational(1, 20), 100}, {});
+          }).starts_with(message));
+    CHECK(refused_for<InvalidParameter>([&] {
+            return engine.plan_sequence().next(asked, {});
+          }).starts_with(message));
+    CHECK(refused_for<InvalidParameter>([&] {
+            return release_many(waiting.engine, std::vector{asked});
           }).starts_with(message));
   }
   check_readable(waiting, 0);

@@ -65,8 +65,7 @@ TEST_CASE("per_release: under zCDP and RDP no asker chooses a delta that makes e
   for (const std::string budget : {"measure: zcdp, rho: 10", "measure: rdp, orders: {2: 20}"}) {
     for (const std::string cap : {"", "    per_release: {epsilon: 1}\n"}) {
       CAPTURE(budget, cap);
-      Clinic clinic(budget, kGaussian + cap);
-      Engine engine = clinic.open();
+      auto [clinic, engine] = Open<Clinic>(budget, kGaussian + cap);
       const Answer refused = release(engine, with_delta(request("count", "0.5"), "0.9"));
       CHECK(over(refused) == Texts{"delta 0.9 over 0.000001"});
       CHECK(refused.recorded.reasons.at(0).message ==
@@ -77,8 +76,8 @@ TEST_CASE("per_release: under zCDP and RDP no asker chooses a delta that makes e
     }
   }
   // The curator may say otherwise, and then that release loses more of rho than one of epsilon 5 would.
-  Clinic clinic("measure: zcdp, rho: 10", kGaussian + per_release("epsilon: 5, delta: 0.95"));
-  Engine engine = clinic.open();
+  auto [clinic, engine] =
+      Open<Clinic>("measure: zcdp, rho: 10", kGaussian + per_release("epsilon: 5, delta: 0.95"));
   const Answer granted = release(engine, with_delta(request("count", "0.5"), "0.9"));
   REQUIRE(granted.recorded.granted);
   const Answer large = engine.plan(with_delta(request("count", "5"), "1e-6"), {});
@@ -87,12 +86,10 @@ TEST_CASE("per_release: under zCDP and RDP no asker chooses a delta that makes e
 }
 
 TEST_CASE("per_release: a delta that an account counts is bounded there alone", "[engine][caps]") {
-  Clinic clinic("epsilon: 3, delta: 1e-3", kGaussian);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3, delta: 1e-3", kGaussian);
   CHECK(release(engine, with_delta(request("count", "0.5"), "1e-4")).recorded.granted);
   // And where nothing can be lost of it, the refusal says so and no more.
-  Clinic pure("epsilon: 3", kGaussian);
-  Engine of_pure = pure.open();
+  auto [pure, of_pure] = Open<Clinic>("epsilon: 3", kGaussian);
   const Answer refused = release(of_pure, with_delta(request("count", "0.5"), "0.9"));
   REQUIRE(refused.recorded.reasons.size() == 1);
   CHECK(refused.recorded.reasons[0].code == RefusalCode::measure_not_expressible);
@@ -100,8 +97,8 @@ TEST_CASE("per_release: a delta that an account counts is bounded there alone", 
 
 TEST_CASE("per_release: what no account counts is derived, and every measure that is exceeded is named",
           "[engine][caps][exact]") {
-  Clinic clinic("epsilon: 3", per_release("epsilon: 0.3, rho: 0.02, orders: {2: 0.04, 3/2: 1}"));
-  Engine engine = clinic.open();
+  auto [clinic, engine] =
+      Open<Clinic>("epsilon: 3", per_release("epsilon: 0.3, rho: 0.02, orders: {2: 0.04, 3/2: 1}"));
   // epsilon^2/2 is just 0.02; at order 2 a pure release of epsilon loses a little less than epsilon^2.
   CHECK(release(engine, request("count", "0.2")).recorded.granted);
   CHECK(over(release(engine, request("count", "0.200000000001"))) ==
@@ -115,8 +112,7 @@ TEST_CASE("per_release: what no account counts is derived, and every measure tha
 }
 
 TEST_CASE("per_release: the losses of several components add in every measure", "[engine][caps][exact]") {
-  Clinic clinic("epsilon: 3", per_release("rho: 0.01"));
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3", per_release("rho: 0.01"));
   // A mean is two releases of half of epsilon each: 2 (0.1^2/2) = 0.01.
   CHECK(release(engine, request("mean:cost", "0.2")).recorded.granted);
   CHECK(over(release(engine, request("mean:cost", "0.2000001"))).size() == 1);
@@ -127,9 +123,8 @@ TEST_CASE("approvals: a request is above if it is in any of the measures that ar
           "[engine][caps][approvals]") {
   const auto state = [](const std::string& above, const Request& asked, const std::string& budget,
                         const std::string& more) {
-    Clinic clinic(budget,
-                  more + waiting_rules("{required: 1, by: {principals: [dave]}, above: {" + above + "}}"));
-    Engine engine = clinic.open();
+    auto [clinic, engine] = Open<Clinic>(
+        budget, more + waiting_rules("{required: 1, by: {principals: [dave]}, above: {" + above + "}}"));
     return std::string(name(release(engine, asked).recorded.state));
   };
   const std::string zcdp = "measure: zcdp, rho: 10";
@@ -173,15 +168,13 @@ TEST_CASE("multiline: every plan, release and budget of such a dataset carries a
 
 TEST_CASE("forecast: a cap in another measure bounds the epsilon that is sought",
           "[engine][caps][forecast]") {
-  Clinic clinic("epsilon: 3", per_release("rho: 0.02"));
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3", per_release("rho: 0.02"));
   const auto found = engine.forecast_of_count(request("count", "1"), 2, {});
   REQUIRE(found);
   CHECK(found->epsilon == Rational(1, 5));
   CHECK(found->releases == 15);
   CHECK(engine.forecast(request("count", "0.3"), {}).never);
-  Clinic zcdp("measure: zcdp, rho: 10", kGaussian);
-  Engine of_zcdp = zcdp.open();
+  auto [zcdp, of_zcdp] = Open<Clinic>("measure: zcdp, rho: 10", kGaussian);
   CHECK_FALSE(of_zcdp.forecast_of_count(with_delta(request("count", "1"), "0.9"), 1, {}));
 }
 
@@ -189,11 +182,10 @@ TEST_CASE("rho: asked in place of epsilon and delta it is charged exactly, and N
           "[engine][caps][rho][exact]") {
   for (const std::string mechanism : {"discrete_gaussian", "gaussian"}) {
     CAPTURE(mechanism);
-    Clinic clinic("measure: zcdp, rho: 0.1",
-                  "    limits: [{each: principal, measure: rdp, orders: {8: 4}}]\n"
-                  "    release: {default: {mechanism: " +
-                      mechanism + "}}\n");
-    Engine engine = clinic.open();
+    auto [clinic, engine] = Open<Clinic>("measure: zcdp, rho: 0.1",
+                                         "    limits: [{each: principal, measure: rdp, orders: {8: 4}}]\n"
+                                         "    release: {default: {mechanism: " +
+                                             mechanism + "}}\n");
     const Rational epsilon = accounting::zcdp_epsilon_up(Rational(1, 50), Rational(1, 1'000'000));
     for (int i = 0; i < 4; ++i) {
       const Answer granted = release(engine, of_rho(i == 1 ? "mean:cost" : "count", "0.02"));
@@ -215,8 +207,7 @@ TEST_CASE("rho: asked in place of epsilon and delta it is charged exactly, and N
     const Answer held = engine.reserve(last, {});
     REQUIRE(held.recorded.state == RequestState::reserved);
     CHECK(engine.reserve(last, {}).recorded.decision_id == held.recorded.decision_id);
-    mechanisms::SystemBits bits;
-    CHECK(engine.commit(held.recorded.decision_id, "alice", std::nullopt, bits, {}).recorded.granted);
+    CHECK(commit(engine, held.recorded.decision_id).recorded.granted);
     CHECK(engine.show(held.recorded.decision_id, {}).planned.rho->charged == "0.02");
     const Answer refused = release(engine, of_rho("count", "0.000000000000001"));
     REQUIRE_FALSE(refused.recorded.granted);
@@ -273,16 +264,15 @@ TEST_CASE("rho: what it cannot be asked of is said before anything is recorded",
   CHECK(refused(Clinic(zcdp, kGaussian), with_delta(of_rho("count", "0.1"), "1e-6")) ==
         "rho: stands in place of epsilon and delta, not beside them");
   // The least there is can be asked, and a mean of it cannot be split.
-  Clinic clinic(zcdp, kGaussian);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>(zcdp, kGaussian);
   CHECK(release(engine, of_rho("count", "1e-15")).recorded.granted);
   CHECK_THROWS_AS(release(engine, of_rho("mean:cost", "1e-15")), InvalidParameter);
   CHECK(audit_verify(clinic.ledger()).ok);
 }
 
 TEST_CASE("rho: the delta at which it implies an epsilon is that of per_release", "[engine][caps][rho]") {
-  Clinic clinic("measure: zcdp, rho: 1", kGaussian + per_release("epsilon: 1, delta: 1e-9"));
-  Engine engine = clinic.open();
+  auto [clinic, engine] =
+      Open<Clinic>("measure: zcdp, rho: 1", kGaussian + per_release("epsilon: 1, delta: 1e-9"));
   const Answer answer = release(engine, of_rho("count", "0.1"));
   CHECK(over(answer) == Texts{"epsilon " + answer.planned.record.charged.text() + " over 1"});
   CHECK(answer.planned.record.charged ==

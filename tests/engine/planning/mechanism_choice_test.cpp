@@ -30,19 +30,6 @@ engine::Request asked_of(const std::string& mechanism, engine::Request request) 
   return mechanism == "discrete_laplace" ? request : at_delta(std::move(request), "1e-6");
 }
 
-std::int64_t spent_units(const Engine& engine, const std::string& measure) {
-  for (const ledger::AccountState& account : engine.budget("clinic")) {
-    if (account.measure == measure) return account.balance.spent;
-  }
-  return -1;
-}
-
-int decisions(const Engine& engine) {
-  int count = 0;
-  engine.history("", 0, [&count](const Answer&) { ++count; });
-  return count;
-}
-
 Rational number(const std::string& text) {
   const auto slash = text.find('/');
   if (slash == std::string::npos) {
@@ -106,8 +93,7 @@ const std::vector<std::string> kMechanisms = {"discrete_laplace", "discrete_gaus
 TEST_CASE("mechanism: each releases every statistic, states its parameters and passes the audit",
           "[engine][mechanism]") {
   for (const std::string& mechanism : kMechanisms) {
-    Clinic clinic(kBoth, released_by(mechanism));
-    Engine engine = clinic.open();
+    auto [clinic, engine] = Open<Clinic>(kBoth, released_by(mechanism));
     const std::vector<engine::Request> questions = {
         request("count", "0.5"),
         request("units", "0.5"),
@@ -145,8 +131,7 @@ TEST_CASE("mechanism: each releases every statistic, states its parameters and p
 TEST_CASE("mechanism: whole numbers keep their step and cost no inflation, gaussian takes a fine grid",
           "[engine][mechanism][exact]") {
   for (const std::string& mechanism : kMechanisms) {
-    Clinic clinic(kBoth, released_by(mechanism));
-    Engine engine = clinic.open();
+    auto [clinic, engine] = Open<Clinic>(kBoth, released_by(mechanism));
     CAPTURE(mechanism);
     for (const char* statistic : {"count", "units", "sum:age"}) {
       const auto component =
@@ -170,8 +155,7 @@ TEST_CASE("mechanism: whole numbers keep their step and cost no inflation, gauss
 TEST_CASE("mechanism: a declared grid is the step of every release, but not of the parts of a quotient",
           "[engine][mechanism][exact]") {
   for (const std::string& mechanism : kMechanisms) {
-    Clinic clinic(kBoth, released_by(mechanism, ", grid: 8"));
-    Engine engine = clinic.open();
+    auto [clinic, engine] = Open<Clinic>(kBoth, released_by(mechanism, ", grid: 8"));
     CAPTURE(mechanism);
     for (const char* statistic : {"count", "sum:cost", "histogram:ward"}) {
       const Answer answer = release(engine, asked_of(mechanism, request(statistic, "0.5")));
@@ -184,8 +168,7 @@ TEST_CASE("mechanism: a declared grid is the step of every release, but not of t
 }
 
 TEST_CASE("mechanism: a Gaussian spends both budgets to the last unit", "[engine][mechanism][exact]") {
-  Clinic clinic("epsilon: 1, delta: 1e-6", released_by("discrete_gaussian"));
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1, delta: 1e-6", released_by("discrete_gaussian"));
   for (int i = 0; i < 10; ++i) {
     CHECK(release(engine, at_delta(request("count", "0.1"), "1e-7")).recorded.granted);
   }
@@ -208,8 +191,8 @@ TEST_CASE("mechanism: a Gaussian spends both budgets to the last unit", "[engine
 
 TEST_CASE("mechanism: the measure that runs out is named alone, and what fits still passes",
           "[engine][mechanism][exact]") {
-  Clinic clinic("epsilon: 1, delta: 1e-6", released_by("gaussian") + "    per_release: {epsilon: 0.5}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] =
+      Open<Clinic>("epsilon: 1, delta: 1e-6", released_by("gaussian") + "    per_release: {epsilon: 0.5}\n");
   CHECK(release(engine, at_delta(request("count", "0.1"), "9e-7")).recorded.granted);
   const Answer short_of_delta = release(engine, at_delta(request("count", "0.1"), "2e-7"));
   REQUIRE(short_of_delta.recorded.reasons.size() == 1);
@@ -226,8 +209,7 @@ TEST_CASE("mechanism: the measure that runs out is named alone, and what fits st
 
 TEST_CASE("mechanism: delta is rounded down and split so that no unit is lost",
           "[engine][mechanism][exact]") {
-  Clinic clinic(kBoth, released_by("discrete_gaussian") + "    mean_split: 2/3\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>(kBoth, released_by("discrete_gaussian") + "    mean_split: 2/3\n");
   const Answer mean = release(engine, at_delta(request("mean:cost", "0.5"), "1.00000000000000799e-3"));
   CHECK_FALSE(mean.recorded.granted);  // more than the budget, but planned
   CHECK(mean.planned.delta->requested == "0.00100000000000000799");
@@ -247,8 +229,8 @@ TEST_CASE("mechanism: delta is rounded down and split so that no unit is lost",
 TEST_CASE("mechanism: a pure budget cannot express a Gaussian, which is refused by name and costs nothing",
           "[engine][mechanism][negative]") {
   for (const char* mechanism : {"discrete_gaussian", "gaussian"}) {
-    Clinic clinic("epsilon: 1", released_by(mechanism) + "    per_release: {epsilon: 0.5}\n");
-    Engine engine = clinic.open();
+    auto [clinic, engine] =
+        Open<Clinic>("epsilon: 1", released_by(mechanism) + "    per_release: {epsilon: 0.5}\n");
     CAPTURE(mechanism);
     const engine::Request question = at_delta(request("count", "0.25", "k"), "1e-6");
     CHECK(reason_codes(engine.plan(question, {})) ==
@@ -291,8 +273,7 @@ TEST_CASE("mechanism: a pure budget cannot express a Gaussian, which is refused 
 
 TEST_CASE("mechanism: a budget that gains or loses its delta changes what can be expressed",
           "[engine][mechanism]") {
-  Clinic clinic("epsilon: 1, delta: 1e-6", released_by("gaussian"));
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1, delta: 1e-6", released_by("gaussian"));
   const auto apply = [&](const std::string& budget) {
     clinic.folder.write("policy.yaml", clinic_policy(budget, released_by("gaussian")));
     return engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "test").changed;
@@ -309,8 +290,8 @@ TEST_CASE("mechanism: a budget that gains or loses its delta changes what can be
 
 TEST_CASE("mechanism: a delta that is missing, out of place or no probability leaves no trace",
           "[engine][mechanism][negative]") {
-  Clinic clinic(kBoth, "    release: {count: {mechanism: gaussian}, units: {mechanism: discrete_laplace}}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>(
+      kBoth, "    release: {count: {mechanism: gaussian}, units: {mechanism: discrete_laplace}}\n");
   CHECK_THROWS_WITH(release(engine, request("count", "0.5")),
                     "delta: 'count' is released by gaussian, which loses (epsilon, delta); give --delta");
   CHECK_THROWS_AS(engine.plan(request("count", "0.5"), {}), InvalidParameter);
@@ -330,8 +311,7 @@ TEST_CASE("mechanism: a delta that is missing, out of place or no probability le
 }
 
 TEST_CASE("mechanism: delta is part of the question that a key is bound to", "[engine][mechanism][key]") {
-  Clinic clinic(kBoth, released_by("discrete_gaussian"));
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>(kBoth, released_by("discrete_gaussian"));
   const Answer first = release(engine, at_delta(request("mean:cost", "0.5", "k"), "1e-6"));
   const Answer again = release(engine, at_delta(request("mean:cost", "0.5", "k"), "0.000001"));
   CHECK(again.recorded.replayed);
@@ -345,8 +325,7 @@ TEST_CASE("mechanism: delta is part of the question that a key is bound to", "[e
 }
 
 TEST_CASE("mechanism: a change of mechanism leaves what was released as it was", "[engine][mechanism][key]") {
-  Clinic clinic(kBoth);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>(kBoth);
   const Answer snapped = release(engine, request("sum:cost", "0.5", "k"));
   for (const std::string& mechanism : kMechanisms) {
     clinic.folder.write("policy.yaml", clinic_policy(kBoth, released_by(mechanism)));
@@ -364,11 +343,10 @@ TEST_CASE("mechanism: a change of mechanism leaves what was released as it was",
 
 TEST_CASE("mechanism: a batch of several mechanisms is decided in order within one transaction",
           "[engine][mechanism][batch]") {
-  Clinic clinic("epsilon: 1, delta: 1e-6",
-                "    release: {count: {mechanism: discrete_laplace}, units: {mechanism: discrete_gaussian}, "
-                "sum: {mechanism: gaussian}}\n");
-  Engine engine = clinic.open();
-  mechanisms::SystemBits bits;
+  auto [clinic, engine] = Open<Clinic>(
+      "epsilon: 1, delta: 1e-6",
+      "    release: {count: {mechanism: discrete_laplace}, units: {mechanism: discrete_gaussian}, "
+      "sum: {mechanism: gaussian}}\n");
   const std::vector<engine::Request> requests = {
       request("count", "0.25", "a"),
       at_delta(request("units", "0.25", "b"), "6e-7"),
@@ -377,7 +355,7 @@ TEST_CASE("mechanism: a batch of several mechanisms is decided in order within o
       at_delta(request("sum:cost", "0.25", "d"), "4e-7"),
       request("mean:cost", "0.25", "e"),
   };
-  const auto answers = engine.release_many(requests, bits, {});
+  const auto answers = release_many(engine, requests);
   REQUIRE(answers.size() == 6);
   CHECK(answers[0].planned.record.mechanism == "discrete_laplace");
   CHECK(answers[1].recorded.granted);
@@ -395,8 +373,7 @@ TEST_CASE("mechanism: a batch of several mechanisms is decided in order within o
 TEST_CASE("mechanism: no answer and no error depends on a supplied value outside the bounds",
           "[engine][mechanism]") {
   for (const std::string& mechanism : kMechanisms) {
-    Clinic clinic(kBoth, released_by(mechanism));
-    Engine engine = clinic.open();
+    auto [clinic, engine] = Open<Clinic>(kBoth, released_by(mechanism));
     for (const char* value : {"1e300", "-1e300", "nan", "-inf", "0", "1/3", "1e99999"}) {
       CAPTURE(mechanism, value);
       CHECK(release(engine, asked_of(mechanism, supplied(value, "0.1"))).recorded.granted);
@@ -410,8 +387,7 @@ TEST_CASE("mechanism: releases keep to the accuracy that was announced, and do n
           "[engine][mechanism][law]") {
   const Rational alpha(1, 20);
   for (const std::string& mechanism : kMechanisms) {
-    Clinic clinic(kBoth, released_by(mechanism));
-    Engine engine = clinic.open();
+    auto [clinic, engine] = Open<Clinic>(kBoth, released_by(mechanism));
     engine::Request asked = supplied("7.25", "0.01");
     if (mechanism != "discrete_laplace") asked = at_delta(asked, "1e-8");
     mechanisms::SystemBits bits;
@@ -433,8 +409,7 @@ TEST_CASE("mechanism: without entropy nothing is charged and nothing leaves",
     void fill(std::span<std::byte>) override { throw EntropyUnavailable("no entropy in this test"); }
   };
   for (const std::string& mechanism : kMechanisms) {
-    Clinic clinic(kBoth, released_by(mechanism));
-    Engine engine = clinic.open();
+    auto [clinic, engine] = Open<Clinic>(kBoth, released_by(mechanism));
     NoBits bits;
     CHECK_THROWS_AS(engine.release(asked_of(mechanism, request("histogram:ward", "0.5")), bits, {}),
                     EntropyUnavailable);
@@ -448,8 +423,7 @@ TEST_CASE("mechanism: accuracy is announced before spending and smaller for a la
           "[engine][mechanism][plan]") {
   const std::vector<Rational> alphas = {Rational(1, 20), Rational(1, 1000)};
   for (const std::string& mechanism : kMechanisms) {
-    Clinic clinic(kBoth, released_by(mechanism));
-    Engine engine = clinic.open();
+    auto [clinic, engine] = Open<Clinic>(kBoth, released_by(mechanism));
     CAPTURE(mechanism);
     const Answer plan = engine.plan(asked_of(mechanism, request("mean:cost", "0.5")), alphas);
     REQUIRE(plan.planned.accuracy.size() == 2);

@@ -207,8 +207,7 @@ TEST_CASE("whole answers: the least epsilon for an accuracy is that of the round
 }
 
 TEST_CASE("whole answers: a plan advises discrete Laplace where it is more accurate", "[engine][whole]") {
-  Clinic clinic;
-  const Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const auto advice = [&](const Request& asked) {
     return engine.plan(asked, {Rational(1, 20)}).planned.advice;
   };
@@ -259,14 +258,13 @@ TEST_CASE("whole answers: how many rows there are is no question where the polic
   const Request stated = request("count", "0.5", "k");
   Request held = stated;
   held.holding = Holding::reserved;
-  mechanisms::SystemBits bits;
   CHECK_THROWS_AS(release(engine, stated), Underivable);
   CHECK_THROWS_WITH(release(engine, stated), message);
   CHECK_THROWS_WITH(engine.reserve(held, {}), message);
   CHECK_THROWS_WITH(engine.plan(stated, {}), message);
   CHECK_THROWS_WITH(engine.forecast(stated, {}), message);
   CHECK_THROWS_WITH(engine.plan_sequence().next(stated, {}), message);
-  CHECK_THROWS_WITH(engine.release_many(std::vector<Request>{stated}, bits, {}), message);
+  CHECK_THROWS_WITH(release_many(engine, std::vector<Request>{stated}), message);
   CHECK(spent(engine) == "0");
   // A condition, groups and patients are no public numbers.
   CHECK(release(engine, request("count", "0.5", "", std::nullopt, "age > 3")).recorded.granted);

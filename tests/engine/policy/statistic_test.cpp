@@ -1,6 +1,7 @@
 #include "epsilog/engine/statistic.hpp"
 
 #include "checked_rows.hpp"
+#include "refused_for.hpp"
 #include "rows_memory.hpp"
 #include "support/catch.hpp"
 
@@ -109,12 +110,7 @@ TEST_CASE("statistic: what cannot be asked is told apart, and an unknown verb ge
           "[engine][statistic][negative]") {
   const std::string statistics = EPSILOG_SOURCE_DIR "/tests/engine/policy/statistics.tsv";
   const RowText refusal = [](const CaseRow& row) {
-    try {
-      static_cast<void>(question(row[1], row.at(2)));
-    } catch (const InvalidParameter& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return refused_for<InvalidParameter>([&] { return question(row[1], row.at(2)); });
   };
   check_rows(statistics, "refused", refusal);
   check_parts(statistics, "refused in part", refusal);

@@ -76,8 +76,7 @@ TEST_CASE("ahead: an engine that has released decides as one that has not", "[en
     CAPTURE(happening.what);
     for (const bool warm : {true, false}) {
       CAPTURE(warm);
-      Clinic clinic;
-      Engine engine = clinic.open();
+      auto [clinic, engine] = Open<Clinic>();
       {
         Engine cold = clinic.open();
         REQUIRE(release(warm ? engine : cold, supplied("5", "0.5")).recorded.granted);
@@ -105,8 +104,7 @@ TEST_CASE("ahead: who was answered before is answered while another has the turn
 }
 
 TEST_CASE("ahead: what is wrong with a request is said as before", "[engine][ahead][negative]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   REQUIRE(release(engine, supplied("5", "0.5")).recorded.granted);
   auto missing = supplied("5", "0.5");
   missing.supplied.reset();
@@ -121,8 +119,7 @@ TEST_CASE("ahead: what is wrong with a request is said as before", "[engine][ahe
 }
 
 TEST_CASE("ahead: threads of one engine share a budget to the last unit", "[engine][ahead][threads]") {
-  Clinic clinic("epsilon: 1");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1");
   std::atomic<int> granted = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < 6; ++i) {

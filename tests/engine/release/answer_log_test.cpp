@@ -51,8 +51,7 @@ void record_another(Engine& engine) {
 
 TEST_CASE("answer: every decision says where its line stands, and again in today's tree",
           "[engine][release][log]") {
-  const Clinic clinic("epsilon: 3");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3");
   const auto asks = [&](engine::Request asked, const char* state) {
     CAPTURE(state);
     const auto ask = [&] {
@@ -76,7 +75,6 @@ TEST_CASE("answer: what becomes of a request that waits says where the line it n
           "[engine][release][log]") {
   WaitingClinic waiting;
   Engine& engine = waiting.engine;
-  mechanisms::SystemBits bits;
   const std::string path = waiting.clinic.ledger();
   const auto twice = [&](const std::function<Answer()>& act) {
     const Answer first = act();
@@ -93,7 +91,7 @@ TEST_CASE("answer: what becomes of a request that waits says where the line it n
     return answer.recorded.decision_id;
   };
   const std::string committed = reserved("count", "0.1");
-  CHECK(twice([&] { return engine.commit(committed, "alice", {}, bits, {}); }).recorded.granted);
+  CHECK(twice([&] { return commit(engine, committed); }).recorded.granted);
   const std::string cancelled = reserved("count", "0.1");
   CHECK(twice([&] { return engine.cancel(cancelled, "alice"); }).recorded.decision_id == cancelled);
   const std::string guarded = reserved("value:score", "0.1", Holding::reserved_against_token);
@@ -129,8 +127,7 @@ TEST_CASE("answer: a group, and release_many, have one tree for all that they re
   Engine engine = clinic.open();
   const std::vector<engine::Request> asked{request("count", "0.1"), request("count", "99"),
                                            request("count", "0.1", "one")};
-  mechanisms::SystemBits bits;
-  for (const Answer& answer : engine.release_many(asked, bits, {})) (void)newest(clinic.ledger(), answer);
+  for (const Answer& answer : release_many(engine, asked)) (void)newest(clinic.ledger(), answer);
 }
 
 TEST_CASE("answer: a tree is that of the call's own COMMIT, whoever goes on meanwhile",
@@ -188,8 +185,7 @@ TEST_CASE("answer: what records nothing, and what is not known to be durable, sa
 
 TEST_CASE("answer: a tree that cannot be read keeps no value from who asks again",
           "[engine][release][log][negative]") {
-  const Clinic clinic("epsilon: 3");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3");
   const Answer first = release(engine, request("count", "0.1", "key"));
   record_another(engine);
   record_another(engine);

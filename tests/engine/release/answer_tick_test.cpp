@@ -80,7 +80,7 @@ TEST_CASE("ticks: a release that reads data has the time of its tick, as has a c
   at_tick([&] {
     const engine::Request one = request("sum:cost", "0.1"), other = supplied("4", "0.1");
     const std::vector<engine::Request> both{other, one};
-    return engine.release_many(both, bits, {}).back();
+    return release_many(engine, both).back();
   });
   at_tick([&] {
     std::promise<Answer> told;
@@ -91,7 +91,7 @@ TEST_CASE("ticks: a release that reads data has the time of its tick, as has a c
   engine::Request held = request("count", "0.1");
   held.holding = engine::Holding::reserved;
   const Answer reserved = engine.reserve(held, {});
-  at_tick([&] { return engine.commit(reserved.recorded.decision_id, "alice", std::nullopt, bits, {}); });
+  at_tick([&] { return commit(engine, reserved.recorded.decision_id); });
 }
 
 TEST_CASE("ticks: what is due at one tick is recorded as it was asked, whichever was ready first",
@@ -178,7 +178,6 @@ TEST_CASE("ticks: what is wrong with data is told at a tick, and nothing is char
   const std::string ledger = folder.path("seven.ledger");
   Engine::init(folder.path("policy.yaml"), ledger, "curator");
   Engine engine = ticking(ledger, kAfter, 100);
-  mechanisms::SystemBits bits;
   engine::Request held = request("sum:age", "0.1");
   held.holding = engine::Holding::reserved;
   const std::string reserved = engine.reserve(held, {}).recorded.decision_id;
@@ -187,8 +186,7 @@ TEST_CASE("ticks: what is wrong with data is told at a tick, and nothing is char
       lasts([&] { CHECK_THROWS_AS(release(engine, request("sum:age", "0.1")), SourceError); });
   CHECK(released.count() >= kAfter);
   CHECK(engine.newest_seq() == decisions);
-  const milliseconds committed =
-      lasts([&] { CHECK_THROWS_AS(engine.commit(reserved, "alice", std::nullopt, bits, {}), SourceError); });
+  const milliseconds committed = lasts([&] { CHECK_THROWS_AS(commit(engine, reserved), SourceError); });
   CHECK(committed.count() >= kAfter);
 }
 

@@ -4,6 +4,7 @@
 #include "epsilog/engine/changed_meanwhile.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/policy_diff.hpp"
+#include "refused_for.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
 
@@ -36,12 +37,7 @@ std::vector<std::string> texts(const std::vector<ledger::AccountState>& accounts
 /// What apply throws, "" if nothing.
 std::string fault_of(engine::Engine& engine, const engine::OfferedPolicy& text,
                      const std::string& why = "test") {
-  try {
-    (void)engine.apply_policy(text, "curator", why);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return refused_for([&] { return engine.apply_policy(text, "curator", why); });
 }
 
 std::int64_t versions(const engine::Engine& engine) {
@@ -193,8 +189,7 @@ TEST_CASE("policy text: who acts is not locked out by it, nor is everybody",
   };
   for (const auto& [active, next, acting, fault] : cases) {
     CAPTURE(active, next, acting);
-    const Clinic clinic;
-    engine::Engine engine = clinic.open();
+    auto [clinic, engine] = Open<Clinic>();
     (void)engine.apply_policy(engine::OfferedPolicy{.yaml = with(active)}, "curator", "test");
     const std::int64_t before = versions(engine);
     engine::OfferedPolicy text{.yaml = with(next, "epsilon: 2"), .acting = acting};

@@ -151,10 +151,9 @@ TEST_CASE("approval: the values of a request that waits are kept nowhere and giv
 
 TEST_CASE("approval: several in one batch wait each", "[engine][approvals]") {
   WaitingClinic waiting;
-  mechanisms::SystemBits bits;
   const std::vector<engine::Request> requests = {request("count", "1", "a"), request("count", "0.25"),
                                                  request("count", "1", "a"), request("units", "5")};
-  const auto answers = waiting.engine.release_many(requests, bits, {});
+  const auto answers = release_many(waiting.engine, requests);
   CHECK(text(answers[0].recorded.state) == "pending");
   CHECK(text(answers[1].recorded.state) == "granted");
   CHECK(answers[2].recorded.replayed);

@@ -58,13 +58,6 @@ std::map<std::string, std::string> all_spent(const Engine& engine) {
   return result;
 }
 
-std::string faults_of(const Clinic& clinic) {
-  std::string faults;
-  for (const auto& fault : engine::audit_verify(clinic.ledger()).faults)
-    faults += fault.record + " " + fault.code + ": " + fault.message + "\n";
-  return faults;
-}
-
 std::vector<std::string> messages(const Answer& answer) {
   std::vector<std::string> all;
   for (const engine::Reason& reason : answer.recorded.reasons) all.push_back(reason.message);
@@ -81,20 +74,19 @@ TEST_CASE("batch: one with a delta is charged under every declared precision", "
   // Proved losses have more digits then than are composed, and lie just below what is charged.
   for (const char* settings : {"precision: 256", "precision: 512", "precision: 4096", "arithmetic: exact"}) {
     CAPTURE(settings);
-    const Clinic clinic(kBudget, std::string("    release: {default: {") + settings + "}}\n");
-    Engine engine = clinic.open();
+    auto [clinic, engine] =
+        Open<Clinic>(kBudget, std::string("    release: {default: {") + settings + "}}\n");
     std::vector<engine::Request> rows(3, request("count", "1/30", "", "ward"));
     const Answer answer = release(engine, as_one(rows, "1e-6"));
     CHECK(answer.recorded.granted);
     CHECK(answer.planned.record.composed);
-    CHECK(faults_of(clinic).empty());
+    CHECK(audit_faults(clinic.ledger()).empty());
   }
 }
 
 TEST_CASE("batch: charged as one it costs an epsilon that is certified, and hardly more than the least",
           "[engine][batch][fixed][privacy]") {
-  const Clinic clinic(kBudget, kOnGrid);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>(kBudget, kOnGrid);
   const Answer answer = release(engine, as_one(many(), "1e-6"));
   REQUIRE(answer.recorded.granted);
   const ledger::ReleaseRecord& record = answer.planned.record;
@@ -120,7 +112,7 @@ TEST_CASE("batch: charged as one it costs an epsilon that is certified, and hard
   REQUIRE(answer.planned.delta);
   CHECK(answer.planned.delta->charged == "0.000001");
   CHECK(answer.planned.delta->adjusted == "0.000001");
-  CHECK(faults_of(clinic).empty());
+  CHECK(audit_faults(clinic.ledger()).empty());
   const Answer shown = engine.show(answer.recorded.decision_id, {});
   CHECK(shown.planned.record == record);
   CHECK(shown.rows.at(199).released.values == answer.rows.at(199).released.values);
@@ -128,8 +120,7 @@ TEST_CASE("batch: charged as one it costs an epsilon that is certified, and hard
 
 TEST_CASE("batch: without a delta it costs the sum, and with one that does not help the sum and that delta",
           "[engine][batch][fixed][exact]") {
-  const Clinic clinic(kBudget, kOnGrid);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>(kBudget, kOnGrid);
   const Answer plain = release(engine, as_one(many(4), std::nullopt));
   CHECK_FALSE(plain.planned.record.composed);
   CHECK(all_spent(engine) == std::map<std::string, std::string>{{"epsilon", "0.04"}});
@@ -138,15 +129,14 @@ TEST_CASE("batch: without a delta it costs the sum, and with one that does not h
   CHECK(useless.planned.record.composed->by == accounting::ComposedBy::sum);
   CHECK(all_spent(engine) ==
         std::map<std::string, std::string>{{"epsilon", "0.08"}, {"delta", "0.000000000000001"}});
-  CHECK(faults_of(clinic).empty());
+  CHECK(audit_faults(clinic.ledger()).empty());
 }
 
 TEST_CASE("batch: three that fill a budget pass, and the fourth does not", "[engine][batch][fixed][G4]") {
   const Clinic roomy(kBudget, kOnGrid);
   const Epsilon one = Epsilon::parse_down(charged_for(roomy.open(), as_one(many(), "1e-6")));
   const std::string limit = Epsilon::from_units(3 * one.units()).text();
-  const Clinic clinic("epsilon: " + limit + ", delta: 3e-6", kOnGrid);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: " + limit + ", delta: 3e-6", kOnGrid);
   for (int i = 0; i < 3; ++i) CHECK(release(engine, as_one(many(), "1e-6")).recorded.granted);
   CHECK(all_spent(engine) == std::map<std::string, std::string>{{"epsilon", limit}, {"delta", "0.000003"}});
   const Answer refused = release(engine, as_one(many(), "1e-6"));
@@ -155,12 +145,11 @@ TEST_CASE("batch: three that fill a budget pass, and the fourth does not", "[eng
   CHECK(refused.recorded.reasons[0].asked == "0.000001");
   CHECK(refused.recorded.reasons[1].asked == one.text());
   CHECK(refused.recorded.reasons[1].over_by == one.text());
-  CHECK(faults_of(clinic).empty());
+  CHECK(audit_faults(clinic.ledger()).empty());
 }
 
 TEST_CASE("batch: its delta is part of the question that a key is bound to", "[engine][batch][fixed][G5]") {
-  const Clinic clinic(kBudget, kOnGrid);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>(kBudget, kOnGrid);
   const Answer answer = release(engine, as_one(many(10), "1e-6", "k"));
   CHECK(release(engine, as_one(many(10), "0.000001", "k")).recorded.replayed);
   CHECK(reason_codes(release(engine, as_one(many(10), "2e-6", "k"))) ==
@@ -169,7 +158,7 @@ TEST_CASE("batch: its delta is part of the question that a key is bound to", "[e
         std::vector{RefusalCode::key_conflict});
   CHECK(engine.same_question(as_one(many(10), "1e-6")) == answer.recorded.decision_id);
   CHECK(engine.same_question(as_one(many(10), std::nullopt)).empty());
-  CHECK(faults_of(clinic).empty());
+  CHECK(audit_faults(clinic.ledger()).empty());
 }
 
 TEST_CASE("batch: what is recorded of its delta is read back, and nothing else is taken for one",
@@ -191,12 +180,11 @@ TEST_CASE("batch: what is recorded of its delta is read back, and nothing else i
 }
 
 TEST_CASE("batch: each account is charged in its own way by one decision", "[engine][batch][fixed][exact]") {
-  const Clinic clinic(kBudget, kOnGrid +
-                                   "    limits:\n"
-                                   "      - {principal: alice, measure: pure, epsilon: 9}\n"
-                                   "      - {role: research, measure: zcdp, rho: 5}\n"
-                                   "principals: {alice: {roles: [research]}}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>(kBudget, kOnGrid +
+                                                    "    limits:\n"
+                                                    "      - {principal: alice, measure: pure, epsilon: 9}\n"
+                                                    "      - {role: research, measure: zcdp, rho: 5}\n"
+                                                    "principals: {alice: {roles: [research]}}\n");
   const Answer answer = release(engine, as_one(many(), "1e-6"));
   REQUIRE(answer.recorded.granted);
   CHECK(all_spent(engine) ==
@@ -204,13 +192,13 @@ TEST_CASE("batch: each account is charged in its own way by one decision", "[eng
                                            {"delta", "0.000001"},
                                            {"principal:alice epsilon", "2"},
                                            {"role:research rho", "0.01"}});
-  CHECK(faults_of(clinic).empty());
+  CHECK(audit_faults(clinic.ledger()).empty());
 }
 
 TEST_CASE("batch: a block is charged as one for the rows that cover it, with the same delta",
           "[engine][batch][fixed][blocks]") {
-  const Clinic clinic(kBudget, "    lifetime: {epsilon: 9, delta: 1e-4}\n    blocks: {by: ward}\n" + kOnGrid);
-  Engine engine = clinic.open();
+  auto [clinic, engine] =
+      Open<Clinic>(kBudget, "    lifetime: {epsilon: 9, delta: 1e-4}\n    blocks: {by: ward}\n" + kOnGrid);
   std::vector<engine::Request> in_a;
   std::vector<engine::Request> in_both;
   for (int i = 0; i < 60; ++i) {
@@ -231,7 +219,7 @@ TEST_CASE("batch: a block is charged as one for the rows that cover it, with the
                                                                 {"block:B delta", "0.000001"},
                                                                 {"lifetime epsilon", of_all},
                                                                 {"lifetime delta", "0.000001"}});
-  CHECK(faults_of(clinic).empty());
+  CHECK(audit_faults(clinic.ledger()).empty());
   // In retrospect it is no more than what was charged, in the block and in all.
   engine::ReaccountQuestion question;
   question.accountants = {accounting::Accountant::pld};
@@ -246,8 +234,7 @@ TEST_CASE("batch: a block is charged as one for the rows that cover it, with the
 
 TEST_CASE("batch: caps on one release see each row, and the whole as it is charged",
           "[engine][batch][fixed][refused]") {
-  const Clinic clinic(kBudget, kOnGrid + "    per_release: {epsilon: 1, delta: 1e-6}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>(kBudget, kOnGrid + "    per_release: {epsilon: 1, delta: 1e-6}\n");
   CHECK(messages(release(engine, as_one(many(), std::nullopt))).at(0).find("all rows: epsilon") == 0);
   CHECK(release(engine, as_one(many(), "1e-6")).recorded.granted);
   const std::vector<std::string> too_much = messages(release(engine, as_one(many(), "2e-6")));
@@ -255,48 +242,46 @@ TEST_CASE("batch: caps on one release see each row, and the whole as it is charg
   CHECK_THAT(too_much[0], says("all rows: delta of one release of 'clinic': limit 0.000001"));
   CHECK_THAT(too_much[0], says("asked 0.000002"));
   // At so large a delta the whole keeps less than 1, and its only row does not.
-  const Clinic large("epsilon: 5, delta: 0.5", kOnGrid + "    per_release: {epsilon: 1}\n");
-  Engine other = large.open();
+  auto [large, other] = Open<Clinic>("epsilon: 5, delta: 0.5", kOnGrid + "    per_release: {epsilon: 1}\n");
   const std::vector<std::string> of_row = messages(release(other, as_one({request("units", "1.05")}, "0.1")));
   REQUIRE(of_row.size() == 1);
   CHECK_THAT(of_row[0], says("row 1: epsilon of one release"));
-  CHECK(faults_of(clinic).empty());
-  CHECK(faults_of(large).empty());
+  CHECK(audit_faults(clinic.ledger()).empty());
+  CHECK(audit_faults(large.ledger()).empty());
 }
 
 TEST_CASE("batch: where a budget is pure, caps see the sum of the epsilons",
           "[engine][batch][fixed][refused]") {
-  const Clinic clinic(kBudget, kOnGrid +
-                                   "    per_release: {epsilon: 1, delta: 1e-6}\n"
-                                   "    limits: [{principal: bob, measure: pure, epsilon: 9}]\n"
-                                   "principals: {alice: {}, bob: {}}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] =
+      Open<Clinic>(kBudget, kOnGrid +
+                                "    per_release: {epsilon: 1, delta: 1e-6}\n"
+                                "    limits: [{principal: bob, measure: pure, epsilon: 9}]\n"
+                                "principals: {alice: {}, bob: {}}\n");
   const std::vector<std::string> why = messages(release(engine, as_one(many(), "1e-6")));
   REQUIRE(why.size() == 1);
   CHECK_THAT(why[0], says("all rows: epsilon of one release of 'clinic': limit 1"));
   CHECK_THAT(why[0], says("asked 2"));
-  CHECK(faults_of(clinic).empty());
+  CHECK(audit_faults(clinic.ledger()).empty());
 }
 
 TEST_CASE(
     "batch: where no account that is debited counts delta, its delta is at most what one release may have",
     "[engine][batch][fixed][refused]") {
-  const Clinic clinic("measure: zcdp, rho: 1", kOnGrid +
-                                                   "    limits: [{principal: bob, epsilon: 9, delta: 1e-3}]\n"
-                                                   "principals: {alice: {}, bob: {}}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] =
+      Open<Clinic>("measure: zcdp, rho: 1", kOnGrid +
+                                                "    limits: [{principal: bob, epsilon: 9, delta: 1e-3}]\n"
+                                                "principals: {alice: {}, bob: {}}\n");
   const std::vector<std::string> why = messages(release(engine, as_one(many(), "1e-5")));
   REQUIRE(why.size() == 1);
   CHECK_THAT(why[0], says("all rows: delta of one release of 'clinic': limit 0.000001"));
   CHECK(release(engine, as_one(many(), "1e-6")).recorded.granted);
   CHECK(all_spent(engine) == std::map<std::string, std::string>{{"rho", "0.01"}});
-  CHECK(faults_of(clinic).empty());
+  CHECK(audit_faults(clinic.ledger()).empty());
 }
 
 TEST_CASE("batch: a delta that cannot be charged is refused, named, and nothing is recorded",
           "[engine][batch][fixed][negative]") {
-  const Clinic clinic(kBudget, kOnGrid + "    allow: {statistics: [count, units, sum]}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>(kBudget, kOnGrid + "    allow: {statistics: [count, units, sum]}\n");
   const auto refuses = [](Engine& asked_of, const engine::Request& asked, const char* why) {
     CHECK_THROWS_WITH(release(asked_of, asked), says(why));
     CHECK_THROWS_WITH(asked_of.plan(asked, {}), says(why));
@@ -306,30 +291,26 @@ TEST_CASE("batch: a delta that cannot be charged is refused, named, and nothing 
   refuses(engine, as_one(many(2), "1e-19"), "below the smallest one kept");
   CHECK(engine.newest_seq() == 0);
 
-  const Clinic gaussian(kBudget, "    release: {default: {mechanism: discrete_gaussian}}\n");
-  Engine both = gaussian.open();
+  auto [gaussian, both] = Open<Clinic>(kBudget, "    release: {default: {mechanism: discrete_gaussian}}\n");
   engine::Request row = request("count", "0.5");
   row.delta = Rational(1, 1'000'000);
   refuses(both, as_one({row, row}, "1.9e-6"),
           "delta: the rows lose 0.000002 together, more than the 0.0000019 of the whole batch");
   CHECK(release(both, as_one({row, row}, "2e-6")).recorded.granted);
-  CHECK(faults_of(gaussian).empty());
+  CHECK(audit_faults(gaussian.ledger()).empty());
 
-  const Clinic concentrated("measure: zcdp, rho: 1", kOnGrid);
-  Engine zcdp = concentrated.open();
+  auto [concentrated, zcdp] = Open<Clinic>("measure: zcdp, rho: 1", kOnGrid);
   refuses(zcdp, as_one(many(2), "1e-6"), "delta: no budget of 'clinic' counts epsilon and delta");
-  const Clinic pure("epsilon: 3", kOnGrid);
-  Engine sums = pure.open();
+  auto [pure, sums] = Open<Clinic>("epsilon: 3", kOnGrid);
   refuses(sums, as_one(many(2), "1e-6"), "delta: no budget of 'clinic' counts epsilon and delta");
 }
 
 TEST_CASE(
     "batch: of Gaussian rows, means, quantiles and snapped values each is charged by what is proved of it",
     "[engine][batch][fixed][exact]") {
-  const Clinic clinic("epsilon: 50, delta: 1e-3",
-                      "    allow: {statistics: [count, units, mean, quantile, proportion]}\n"
-                      "    release: {units: {mechanism: discrete_gaussian}}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 50, delta: 1e-3",
+                                       "    allow: {statistics: [count, units, mean, quantile, proportion]}\n"
+                                       "    release: {units: {mechanism: discrete_gaussian}}\n");
   engine::Request noisy = request("units", "0.1", "", "ward");
   noisy.delta = Rational(1, 10'000'000);
   std::vector<engine::Request> rows;
@@ -346,7 +327,7 @@ TEST_CASE(
   REQUIRE(answer.planned.record.composed);
   CHECK(answer.planned.record.charged < Epsilon::parse_down("2"));
   CHECK(all_spent(engine)["delta"] == "0.00001");
-  CHECK(faults_of(clinic).empty());
+  CHECK(audit_faults(clinic.ledger()).empty());
 }
 
 TEST_CASE("batch: charged as one it is held, waits, is cancelled and is answered like any other",
@@ -418,8 +399,7 @@ TEST_CASE("batch: a policy that cannot charge it as one any more ends what waite
 
 TEST_CASE("batch: of a total the accuracies have the least factor at which the charge fits",
           "[engine][batch][fixed][forecast]") {
-  const Clinic clinic("epsilon: 100, delta: 1e-3", kOnGrid);
-  const Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 100, delta: 1e-3", kOnGrid);
   const Rational alpha(1, 20);
   engine::Request asked = as_one(many(60), "1e-6");
   const std::vector<accounting::Exact> wanted(60, Rational(100));
@@ -464,6 +444,6 @@ TEST_CASE("batch: a charge below the certified one is found, and so is another b
       REQUIRE(release(engine, as_one(many(), "1e-6")).recorded.granted);
     }
     tamper_with_log(clinic.ledger(), sql);
-    CHECK_THAT(faults_of(clinic), says(code));
+    CHECK_THAT(audit_faults(clinic.ledger()), says(code));
   }
 }

@@ -71,8 +71,7 @@ const std::string kEveryKind =
 }  // namespace
 
 TEST_CASE("batch: each row is answered as it would be alone, from one reading", "[engine][batch][exact]") {
-  const Clinic clinic("epsilon: 2000000", kEveryKind + kExact);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 2000000", kEveryKind + kExact);
   const std::vector<engine::Request> asked = every_kind(kBeyondDoubt);
   const Answer answer = release(engine, batch(asked));
   REQUIRE(answer.recorded.granted);
@@ -98,8 +97,7 @@ TEST_CASE("batch: each row is answered as it would be alone, from one reading", 
 
 TEST_CASE("batch: it is one decision and one charge, and a retry under its key is free",
           "[engine][batch][G5]") {
-  const Clinic clinic("epsilon: 3", kEveryKind);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3", kEveryKind);
   const Answer answer = release(engine, batch(every_kind("0.1"), "monday"));
   REQUIRE(answer.recorded.granted);
   CHECK(spent(engine) == "1");
@@ -122,11 +120,10 @@ TEST_CASE("batch: it is one decision and one charge, and a retry under its key i
 
 TEST_CASE("batch: a row that is refused refuses all of it, and every row that is says why",
           "[engine][batch][refused]") {
-  const Clinic clinic("epsilon: 3",
-                      "    per_release: {epsilon: 1}\n"
-                      "    allow: {columns: [age], by: [ward]}\n"
-                      "    forbid: [{by: [ward], statistics: [units]}]\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3",
+                                       "    per_release: {epsilon: 1}\n"
+                                       "    allow: {columns: [age], by: [ward]}\n"
+                                       "    forbid: [{by: [ward], statistics: [units]}]\n");
   const Answer refused = release(
       engine, batch({request("count", "0.1"), request("sum:cost", "0.1"), request("units", "0.1", "", "ward"),
                      request("median:age", "0.1"), request("count", "1.5"), request("sum:age", "0.3")}));
@@ -153,8 +150,7 @@ TEST_CASE("batch: a row that is refused refuses all of it, and every row that is
 }
 
 TEST_CASE("batch: what cannot be asked names its row, and nothing is recorded", "[engine][batch][negative]") {
-  const Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const engine::Request fine = request("count", "0.1");
   const auto refuses = [&](const engine::Request& asked, const char* why) {
     CHECK_THROWS_WITH(release(engine, asked), says(why));
@@ -199,8 +195,7 @@ TEST_CASE("batch: more cells than one decision holds are refused before anything
 
 TEST_CASE("batch: a block is charged by the rows that cover it, and the lifetime by all",
           "[engine][batch][blocks]") {
-  const Clinic clinic("epsilon: 1", "    lifetime: {epsilon: 2}\n    blocks: {by: ward}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1", "    lifetime: {epsilon: 2}\n    blocks: {by: ward}\n");
   const Answer answer = release(
       engine, batch({request("count", "0.1"), request("sum:age", "0.2", "", std::nullopt, "ward = 'A'"),
                      request("count", "0.4", "", std::nullopt, "ward in ('A', 'B')")}));
@@ -221,8 +216,8 @@ TEST_CASE("batch: a block is charged by the rows that cover it, and the lifetime
 
 TEST_CASE("batch: of a block no more is said in retrospect than what was charged to it",
           "[engine][batch][blocks][reaccount]") {
-  const Clinic clinic("epsilon: 5", "    lifetime: {epsilon: 5}\n    blocks: {by: ward}\n" + kExact);
-  Engine engine = clinic.open();
+  auto [clinic, engine] =
+      Open<Clinic>("epsilon: 5", "    lifetime: {epsilon: 5}\n    blocks: {by: ward}\n" + kExact);
   REQUIRE(release(engine, batch({request("count", "0.5", "", std::nullopt, "ward = 'A'"),
                                  request("count", "2", "", std::nullopt, "ward = 'B'")}))
               .recorded.granted);
@@ -246,15 +241,13 @@ TEST_CASE("batch: Gaussian rows add in rho and in delta, as they were asked", "[
     asked.rho = rho;
     return asked;
   };
-  const Clinic concentrated("measure: zcdp, rho: 1", gaussian);
-  Engine zcdp = concentrated.open();
+  auto [concentrated, zcdp] = Open<Clinic>("measure: zcdp, rho: 1", gaussian);
   REQUIRE(release(zcdp, batch({by_rho("count", Rational(1, 10)), by_rho("sum:age", Rational(1, 4))}))
               .recorded.granted);
   CHECK(accounting::Rho::from_units(zcdp.budget("clinic").at(0).balance.spent).text() == "0.35");
   CHECK(engine::audit_verify(concentrated.ledger()).faults.empty());
 
-  const Clinic approximate("epsilon: 3, delta: 1e-5", gaussian);
-  Engine both = approximate.open();
+  auto [approximate, both] = Open<Clinic>("epsilon: 3, delta: 1e-5", gaussian);
   engine::Request first = request("count", "0.5");
   first.delta = Rational(1, 1'000'000);
   engine::Request second = request("sum:age", "0.25");
@@ -323,8 +316,7 @@ TEST_CASE("batch: a later policy that answers one row otherwise ends what waited
 
 TEST_CASE("batch: simultaneous intervals hold for all rows together: each has its part of alpha",
           "[engine][batch][interval]") {
-  const Clinic clinic("epsilon: 1000", kExact);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1000", kExact);
   mechanisms::SystemBits bits;
   const Rational alpha(1, 20);
   const Answer answer =
@@ -387,8 +379,7 @@ TEST_CASE("batch: what is recorded of the request is read back, and nothing else
 
 TEST_CASE("batch: an accuracy costs each row its least epsilon, and one grid step less is not enough",
           "[engine][batch][forecast]") {
-  const Clinic clinic("epsilon: 100", kExact);
-  const Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 100", kExact);
   const Rational alpha(1, 20);
   const std::vector<accounting::Exact> wanted{Rational(20), Rational(300), Rational(12)};
   const engine::Request asked =
@@ -407,8 +398,7 @@ TEST_CASE("batch: an accuracy costs each row its least epsilon, and one grid ste
 
 TEST_CASE("batch: of a total all accuracies have the least factor that fits, and one step less does not",
           "[engine][batch][forecast]") {
-  const Clinic clinic("epsilon: 100", kExact);
-  const Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 100", kExact);
   const Rational alpha(1, 20);
   const engine::Request asked = batch({request("count", "1"), request("sum:age", "1")});
   const std::vector<accounting::Exact> wanted{Rational(20), Rational(300)};

@@ -89,12 +89,12 @@ TEST_CASE("checkpoint: whatever commits has one signed that is due, before the e
   mechanisms::SystemBits bits;
   signs([](Engine& engine) { (void)release(engine, request("count", "0.1", "k")); });
   signs([&](Engine& engine) { id = engine.reserve(held, {}).recorded.decision_id; });
-  signs([&](Engine& engine) { (void)engine.commit(id, "alice", {}, bits, {}); });
+  signs([&](Engine& engine) { (void)commit(engine, id); });
   signs([&](Engine& engine) { id = engine.reserve(held, {}).recorded.decision_id; });
   signs([&](Engine& engine) { (void)engine.cancel(id, "alice"); });
   signs([&](Engine& engine) {
     const std::vector<engine::Request> two{request("count", "0.1"), request("units", "0.1")};
-    (void)engine.release_many(two, bits, {});
+    (void)release_many(engine, two);
   });
   signs([&](Engine& engine) {
     std::promise<bool> told;

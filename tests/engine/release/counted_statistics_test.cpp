@@ -28,8 +28,7 @@ const std::string kBeyondDoubt = "1000";
 
 TEST_CASE("counted statistics: beyond all doubt they are those of the rows that are kept",
           "[engine][counted][exact]") {
-  const Clinic clinic("epsilon: 100000", kWhole);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 100000", kWhole);
   const auto values = [&](const char* statistic, std::optional<std::string> by = std::nullopt) {
     const Answer answer = release(engine, request(statistic, kBeyondDoubt, "", std::move(by)));
     REQUIRE(answer.recorded.granted);
@@ -46,8 +45,7 @@ TEST_CASE("counted statistics: beyond all doubt they are those of the rows that 
 
 TEST_CASE("counted statistics: what is recorded is what was proved, and a retry is free",
           "[engine][counted][G5]") {
-  const Clinic clinic("epsilon: 3", kNamed);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3", kNamed);
   const Answer share = release(engine, request("proportion:ward:A", "0.6", "monday"));
   REQUIRE(share.recorded.granted);
   CHECK(share.asked.statistic == "proportion:ward:A");
@@ -83,9 +81,8 @@ TEST_CASE("counted statistics: what is recorded is what was proved, and a retry 
 
 TEST_CASE("counted statistics: Gaussian noise is calibrated to their L2 sensitivities",
           "[engine][counted][exact]") {
-  const Clinic clinic("measure: zcdp, rho: 50",
-                      kNamed + "    release: {default: {mechanism: discrete_gaussian}}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("measure: zcdp, rho: 50",
+                                       kNamed + "    release: {default: {mechanism: discrete_gaussian}}\n");
   for (const char* statistic : {"count:age", "proportion:ward:C", "distinct:ward"}) {
     engine::Request asked = request(statistic, "0", "", "ward");
     asked.rho = Rational(1, 10);
@@ -102,8 +99,7 @@ TEST_CASE("counted statistics: a policy that does not name them permits none, no
   const std::vector<const char*> asked = {"count:age", "proportion:ward:A", "distinct:ward"};
   for (const char* allow :
        {"", "    allow: {statistics: [count, units, sum, mean, variance, value, quantile]}\n"}) {
-    const Clinic clinic("epsilon: 3", allow);
-    Engine engine = clinic.open();
+    auto [clinic, engine] = Open<Clinic>("epsilon: 3", allow);
     for (const char* statistic : asked) {
       CAPTURE(allow, statistic);
       const Answer refused = release(engine, request(statistic, "0.1"));
@@ -113,8 +109,7 @@ TEST_CASE("counted statistics: a policy that does not name them permits none, no
     CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
   }
   // Each by its own name, and count by none of them.
-  const Clinic one("epsilon: 3", "    allow: {statistics: [count_of]}\n");
-  Engine engine = one.open();
+  auto [one, engine] = Open<Clinic>("epsilon: 3", "    allow: {statistics: [count_of]}\n");
   CHECK(release(engine, request("count:age", "0.1")).recorded.granted);
   for (const char* statistic : {"count", "proportion:ward:A", "distinct:ward"}) {
     CHECK(reason_codes(release(engine, request(statistic, "0.1"))) ==
@@ -221,8 +216,7 @@ TEST_CASE("counted statistics: each is released as the policy says of it, and bo
 
 TEST_CASE("counted statistics: accuracy is known beforehand of counts, of a proportion for a number of rows",
           "[engine][counted][forecast]") {
-  const Clinic clinic("epsilon: 50", kNamed);
-  const Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 50", kNamed);
   const Rational alpha(1, 20);
   for (const char* statistic : {"count:age", "distinct:ward"}) {
     CAPTURE(statistic);
@@ -295,8 +289,7 @@ TEST_CASE("counted statistics: a request that waits is planned otherwise where o
 
 TEST_CASE("counted statistics: cells of a count of cells are suppressed as those of a count, others are not",
           "[engine][counted][suppression]") {
-  const Clinic clinic("epsilon: 100000", kWhole);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 100000", kWhole);
   engine::Request asked = request("count:age", kBeyondDoubt, "", "ward");
   engine::suppress_below(asked.question, 3);
   const Answer answer = release(engine, asked);

@@ -21,17 +21,10 @@ constexpr const char* kNotUtf8 =
     "ali\xff"
     "ce";
 
-int decisions(const Engine& engine) {
-  int count = 0;
-  engine.history("", 0, [&count](const engine::Answer&) { ++count; });
-  return count;
-}
-
 }  // namespace
 
 TEST_CASE("embedding: an epsilon of any form is the number it denotes", "[engine][embedding]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   engine::Request asked = request("count", "0.1", "k");
   asked.epsilon = Rational(2, 20);
   const engine::Answer first = release(engine, asked);
@@ -44,8 +37,7 @@ TEST_CASE("embedding: an epsilon of any form is the number it denotes", "[engine
 
 TEST_CASE("embedding: numbers that are none, or out of their range, are refused before anything happens",
           "[engine][embedding][negative]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   engine::Request asked = request("count", "0.1");
   asked.epsilon = Rational(1, -10);
   CHECK_THROWS_AS(release(engine, asked), InvalidParameter);
@@ -95,14 +87,14 @@ TEST_CASE("embedding: an engine is moved by construction and by assignment, and 
       [&](Engine& gone) { static_cast<void>(gone.plan_sequence()); },
       [&](Engine& gone) { static_cast<void>(gone.release(asked, bits, {})); },
       [&](Engine& gone) {
-        static_cast<void>(gone.release_many({&asked, 1}, bits, {}));
+        static_cast<void>(release_many(gone, {&asked, 1}));
       },
       [&](Engine& gone) {
         engine::Request held = asked;
         held.holding = engine::Holding::reserved;
         static_cast<void>(gone.reserve(held, {}));
       },
-      [&](Engine& gone) { static_cast<void>(gone.commit("id", "alice", std::nullopt, bits, {})); },
+      [&](Engine& gone) { static_cast<void>(commit(gone, "id")); },
       [&](Engine& gone) { gone.cancel("id", "alice"); },
       [&](Engine& gone) { gone.issue_token("id", "alice"); },
       [&](Engine& gone) { gone.approve("id", "alice"); },
@@ -138,8 +130,7 @@ TEST_CASE("embedding: an engine is moved by construction and by assignment, and 
 
 TEST_CASE("embedding: an alpha no accuracy can be told at is refused before anything is charged",
           "[engine][embedding][negative]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   mechanisms::SystemBits bits;
   for (const Rational& alpha :
        {Rational(0), Rational(1), Rational(7, 2), Rational(1, -20), accounting::power_of_two(-16'385)}) {
@@ -153,8 +144,7 @@ TEST_CASE("embedding: an alpha no accuracy can be told at is refused before anyt
 
 TEST_CASE("embedding: alphas are taken from any range of exact numbers, in canonical form",
           "[engine][embedding]") {
-  Clinic clinic;
-  const Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const auto told = [&](const Alphas& alphas) {
     std::vector<Rational> result;
     const engine::Answer plan = engine.plan(request("count", "0.1"), alphas);
@@ -176,8 +166,7 @@ TEST_CASE("embedding: alphas are taken from any range of exact numbers, in canon
 
 TEST_CASE("embedding: what is not UTF-8 is refused before anything happens",
           "[engine][embedding][negative]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const std::vector<std::function<void(engine::Request&)>> faults{
       [](engine::Request& asked) { asked.principal = kNotUtf8; },
       [](engine::Request& asked) { asked.key = kNotUtf8; },
@@ -201,8 +190,7 @@ TEST_CASE("embedding: what is not UTF-8 is refused before anything happens",
 
 TEST_CASE("embedding: a name or a reason that is not UTF-8 changes nothing of what waits",
           "[engine][embedding][negative]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   engine::Request asked = request("count", "0.1");
   asked.holding = engine::Holding::reserved;
   const std::string id = engine.reserve(asked, {}).recorded.decision_id;

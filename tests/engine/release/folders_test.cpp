@@ -4,6 +4,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "refused_for.hpp"
 #include "support/case_table.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
@@ -69,16 +70,6 @@ std::vector<std::string> faults_of(engine::Engine& engine, const std::string& ya
   }
   CHECK(told == thrown);
   return told;
-}
-
-template <class Error, class Call>
-std::string message_of(const Call& call) {
-  try {
-    (void)call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no such error";
 }
 
 }  // namespace
@@ -174,11 +165,11 @@ TEST_CASE("folders: a source is not read elsewhere, and who asked is told its da
   fs::create_symlink(tree.folder.path("out/a.csv"), here);
   const std::int64_t before = engine.newest_seq();
   CHECK(engine.folder_faults().size() == 1);
-  CHECK(message_of<SourceError>([&] { return release(engine, request("count", "0.1")); }) == closed);
+  CHECK(refused_for<SourceError>([&] { return release(engine, request("count", "0.1")); }) == closed);
   const engine::Request two[] = {supplied("1", "0.1"), request("count", "0.1")};
-  CHECK(message_of<SourceError>([&] { return engine.release_many(two, bits, {}); }) == closed);
-  CHECK(message_of<SourceError>([&] { return engine.commit(reserved, "alice", {}, bits, {}); }) == closed);
-  CHECK(message_of<SourceError>([&] {
+  CHECK(refused_for<SourceError>([&] { return release_many(engine, two); }) == closed);
+  CHECK(refused_for<SourceError>([&] { return commit(engine, reserved); }) == closed);
+  CHECK(refused_for<SourceError>([&] {
           engine.submit(request("count", "0.1"), bits, {}, [](engine::Submitted) { FAIL_CHECK("told"); });
           return 0;
         }) == closed);
@@ -191,10 +182,10 @@ TEST_CASE("folders: a source is not read elsewhere, and who asked is told its da
   CHECK(anywhere.folder_faults().empty());
 
   fs::remove(here);
-  CHECK_THAT(message_of<SourceError>([&] { return release(engine, request("count", "0.1")); }),
+  CHECK_THAT(refused_for<SourceError>([&] { return release(engine, request("count", "0.1")); }),
              test::says("epsilog relocate clinic"));  // it is not there, which may be told
   fs::copy_file(tree.folder.path("out/a.csv"), here);
-  CHECK(engine.commit(reserved, "alice", {}, bits, {}).recorded.granted);
+  CHECK(commit(engine, reserved).recorded.granted);
 }
 
 TEST_CASE("folders: a source is not relocated out of them, nor left outside by a policy",
@@ -204,7 +195,7 @@ TEST_CASE("folders: a source is not relocated out of them, nor left outside by a
   engine::Engine engine = housed.open(tree.open());
   for (const char* path : {"out/a.csv", "in/link.csv", "in/away/a.csv", "in2/a.csv"}) {
     CAPTURE(path);
-    CHECK(message_of<PolicyError>([&] {
+    CHECK(refused_for<PolicyError>([&] {
             return engine.relocate("clinic", tree.folder.path(path), "curator", "moved");
           }) == "the active policy:4:5: source: '" + tree.folder.path(path) +
                     "' is not below a folder that is open to policies here");

@@ -305,8 +305,7 @@ TEST_CASE("reading: what is recorded after the newest page is in none of those b
 }
 
 TEST_CASE("reading: nothing recorded is a page that ends, in either order", "[engine][history]") {
-  const Clinic clinic;
-  const engine::Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   CHECK(engine.newest_seq() == 0);
   const auto none = [](const engine::Answer&) { FAIL_CHECK("a decision"); };
   for (const char* asker : {"", "alice"}) {

@@ -69,8 +69,7 @@ TEST_CASE("limits: one that is declared again with another number is changed, an
   const auto policy = [](const std::string& limits) {
     return clinic_policy("epsilon: 3", limits.empty() ? "" : "    limits: [" + limits + "]\n");
   };
-  Clinic clinic("epsilon: 3", "    limits: [{each: principal, epsilon: 0.5}]\n");
-  engine::Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3", "    limits: [{each: principal, epsilon: 0.5}]\n");
   const auto apply = [&](const std::string& limits) {
     clinic.folder.write("next.yaml", policy(limits));
     return engine.apply_policy(clinic.folder.path("next.yaml"), "curator", "test");
@@ -88,8 +87,8 @@ TEST_CASE("limits: one that is declared again with another number is changed, an
 }
 
 TEST_CASE("limits: removed measures, lifetimes and datasets end likewise", "[engine][policy][limits]") {
-  Clinic clinic("epsilon: 3, delta: 1e-6", "    lifetime: {epsilon: 4, delta: 1e-5}\n");
-  engine::Engine engine = clinic.open();
+  auto [clinic, engine] =
+      Open<Clinic>("epsilon: 3, delta: 1e-6", "    lifetime: {epsilon: 4, delta: 1e-5}\n");
   const auto apply = [&](const std::string& yaml) {
     clinic.folder.write("next.yaml", yaml);
     return engine.apply_policy(clinic.folder.path("next.yaml"), "curator", "test");
@@ -105,8 +104,7 @@ TEST_CASE("limits: removed measures, lifetimes and datasets end likewise", "[eng
   CHECK_THROWS_AS(apply(clinic_policy("epsilon: 3", "    lifetime: {epsilon: 4}\n")), PolicyError);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 
-  Clinic gone;
-  engine::Engine other = gone.open();
+  auto [gone, other] = Open<Clinic>();
   std::string renamed = clinic_policy("epsilon: 3");
   renamed.replace(renamed.find("  clinic:"), 9, "  hospital:");
   gone.folder.write("renamed.yaml", renamed);
@@ -225,10 +223,9 @@ TEST_CASE("policy diff: what is overdue counts as ended, as apply ends it, and n
 }
 
 TEST_CASE("policy diff: names the accounts whose limit would end", "[engine][policy][limits]") {
-  Clinic clinic(
+  auto [clinic, engine] = Open<Clinic>(
       "epsilon: 3",
       "    lifetime: {epsilon: 4}\n    limits: [{each: purpose, epsilon: 1}]\n    purposes: [care]\n");
-  const engine::Engine engine = clinic.open();
   clinic.folder.write("next.yaml", clinic_policy("epsilon: 3", "    purposes: [care]\n"));
   const auto removed = engine.removed_by(clinic.folder.path("next.yaml"));
   REQUIRE(removed.size() == 2);

@@ -183,10 +183,10 @@ TEST_CASE("longest records: no quantity of a legal release is longer than docs/r
 
 TEST_CASE("longest records: a mixed batch of 1,000 rows has sums that are short, and verifies",
           "[engine][release][batch][records]") {
-  const Clinic clinic("epsilon: 2000000",
-                      "    allow: {statistics: [count, units, sum, mean, proportion, quantile, count_of]}\n"
-                      "    release: {sum: {mechanism: discrete_laplace}, mean: {arithmetic: exact}}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] =
+      Open<Clinic>("epsilon: 2000000",
+                   "    allow: {statistics: [count, units, sum, mean, proportion, quantile, count_of]}\n"
+                   "    release: {sum: {mechanism: discrete_laplace}, mean: {arithmetic: exact}}\n");
   const char* const questions[] = {"count",     "sum:age",           "mean:cost", "units",
                                    "count:age", "proportion:ward:A", "median:age"};
   engine::Request batch = request("count", "1", "monthly");

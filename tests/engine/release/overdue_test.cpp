@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::int64_t kHour = 3600;
 
-std::size_t records(const WaitingClinic& waiting) {
-  std::size_t count = 0;
-  waiting.engine.history("", 0, [&count](const Answer&) { ++count; });
-  return count;
-}
-
 /// What each account holds, as told with an answer: "spent/reserved".
 std::string told(const Answer& answer) {
   const ledger::AccountState& account = answer.recorded.accounts.at(0);
@@ -35,9 +29,9 @@ TEST_CASE("overdue: a request answers that it expired, whatever else is wrong wi
     CHECK_THROWS(call(waiting, reserved.recorded.decision_id));  // while it waits, it is a mistake
     waiting.clock.pass_seconds(kHour);                           // the deadline itself is too late
     const std::string state = text(call(waiting, reserved.recorded.decision_id).recorded.state);
-    CHECK(records(waiting) == 2);
+    CHECK(decisions(waiting.engine) == 2);
     CHECK(text(call(waiting, reserved.recorded.decision_id).recorded.state) == state);  // and stays so
-    CHECK(records(waiting) == 2);
+    CHECK(decisions(waiting.engine) == 2);
     CHECK(waiting.audit().empty());
     return state;
   };
@@ -64,7 +58,7 @@ TEST_CASE("overdue: who may not touch a request is told so, and ends nothing",
   waiting.clock.pass_seconds(2 * kHour);
   CHECK_THROWS_AS(waiting.commit(id, {}, "bob"), engine::NotPermitted);
   CHECK_THROWS_AS(waiting.engine.issue_token(id, "bob"), engine::NotPermitted);
-  CHECK(records(waiting) == 1);
+  CHECK(decisions(waiting.engine) == 1);
 }
 
 TEST_CASE("overdue: plans and forecasts show what a release would do", "[engine][requests][overdue]") {
@@ -85,7 +79,7 @@ TEST_CASE("overdue: plans and forecasts show what a release would do", "[engine]
   CHECK_FALSE(sequence.next(asked, {}).recorded.granted);
   CHECK_FALSE(waiting.engine.plan(request("count", "0.8"), {}).recorded.granted);
 
-  CHECK(records(waiting) == 2);          // nothing was recorded,
+  CHECK(decisions(waiting.engine) == 2);  // nothing was recorded,
   CHECK(waiting.balance() == "0/0.75");  // and `budget` shows what is on record
   const Answer granted = release(waiting.engine, asked);
   CHECK(granted.recorded.granted);

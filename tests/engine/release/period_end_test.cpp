@@ -100,8 +100,7 @@ TEST_CASE("period: a commit that is still reading when it ends releases nothing"
       return inner();
     };
     engine::Engine engine = engine::Engine::open(waiting.clinic.ledger(), options);
-    mechanisms::SystemBits bits;
-    const Answer ended = engine.commit(reserved.recorded.decision_id, "alice", std::nullopt, bits, {});
+    const Answer ended = commit(engine, reserved.recorded.decision_id);
     const bool forfeited = text(ended.recorded.state) == "forfeited";
     ends.insert(text(ended.recorded.state));
     CHECK(waiting.periods() == (ended.recorded.granted || forfeited ? "1/0" : "0/0"));
@@ -176,15 +175,13 @@ TEST_CASE("period: while the calendar is held nothing ends with it, and once con
   const Answer refused = release(engine, beyond);
   CHECK(said(refused));
   CHECK(said(engine.show(refused.recorded.decision_id, {})));
-  mechanisms::SystemBits bits;
   {
     auto ledger = ledger::Ledger::open(waiting.clinic.ledger(), {.clock = options.clock});
     auto transaction = ledger.begin();
     transaction.confirm_clock("curator");
     (void)ledger.commit(std::move(transaction));
   }
-  CHECK(text(engine.commit(held.recorded.decision_id, "alice", std::nullopt, bits, {}).recorded.state) ==
-        "expired");
+  CHECK(text(commit(engine, held.recorded.decision_id).recorded.state) == "expired");
   CHECK_FALSE(said(engine.show(refused.recorded.decision_id, {})));
   CHECK(waiting.audit().empty());
 }

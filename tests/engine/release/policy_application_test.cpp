@@ -10,8 +10,7 @@ using engine::Engine;
 
 TEST_CASE("policy apply: a charged dataset keeps its unit, neighbours, measure and source",
           "[engine][policy][negative]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   (void)release(engine, request("count", "1"));
   const std::string policy = clinic_policy("epsilon: 3");
   const auto apply = [&](const std::string& text) {
@@ -31,8 +30,7 @@ TEST_CASE("policy apply: a charged dataset keeps its unit, neighbours, measure a
 }
 
 TEST_CASE("policy apply: a fault names the place and the figures", "[engine][policy][negative]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   (void)release(engine, request("count", "1"));
   clinic.folder.write("changed.yaml", clinic_policy("epsilon: 0.5"));
   try {
@@ -48,8 +46,7 @@ TEST_CASE("policy apply: a fault names the place and the figures", "[engine][pol
 }
 
 TEST_CASE("policy apply: a raise is recorded with who and why, and opens the budget", "[engine][policy]") {
-  Clinic clinic("epsilon: 1");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1");
   CHECK(release(engine, request("count", "1")).recorded.granted);
   CHECK_FALSE(release(engine, request("count", "1")).recorded.granted);
   clinic.folder.write("raised.yaml", clinic_policy("epsilon: 2"));
@@ -65,8 +62,7 @@ TEST_CASE("policy apply: a raise is recorded with who and why, and opens the bud
 
 TEST_CASE("policy apply: the reason is kept with the version, whether a limit changed or not",
           "[engine][policy]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const auto apply = [&](const std::string& policy, const std::string& why) {
     clinic.folder.write("next.yaml", policy);
     return engine.apply_policy(clinic.folder.path("next.yaml"), "curator", why);
@@ -82,16 +78,14 @@ TEST_CASE("policy apply: the reason is kept with the version, whether a limit ch
 }
 
 TEST_CASE("policy apply: the same bytes change nothing", "[engine][policy]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const auto report = engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "test");
   CHECK_FALSE(report.changed);
   CHECK(report.policy_version == 1);
 }
 
 TEST_CASE("policy apply: an uncharged dataset may go and come back", "[engine][policy]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const std::string policy = clinic_policy("epsilon: 3");
   clinic.folder.write("other.yaml", replaced(policy, "  clinic:", "  hospital:"));
   CHECK(engine.apply_policy(clinic.folder.path("other.yaml"), "curator", "test").changed);

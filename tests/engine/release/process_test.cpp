@@ -120,8 +120,7 @@ TEST_CASE(
 }
 
 TEST_CASE("threads: one engine serves eight threads without overspending", "[engine][concurrency]") {
-  Clinic clinic("epsilon: 1");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1");
   std::atomic<int> granted{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {

@@ -16,13 +16,6 @@ namespace {
 
 const std::string kNamed = "    allow: {statistics: [count, sum, value, quantile]}\n";
 
-std::int64_t spent_units(const Engine& engine, const std::string& measure) {
-  for (const ledger::AccountState& account : engine.budget("clinic")) {
-    if (account.measure == measure) return account.balance.spent;
-  }
-  return -1;
-}
-
 /// Where the data decide: no other value is selected with a probability above 1e-100.
 const std::string kBeyondDoubt = "1000";
 
@@ -30,8 +23,7 @@ const std::string kBeyondDoubt = "1000";
 
 TEST_CASE("quantile release: beyond all doubt it is that of the rows that are kept",
           "[engine][quantile][exact]") {
-  const Clinic clinic("epsilon: 100000", kNamed);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 100000", kNamed);
   // Ages 34 34 71 55 18, one missing; costs 120.50 80.00 4000.25 99.99 5000 12.00.
   CHECK(release(engine, request("median:age", kBeyondDoubt)).released.values == std::vector<Rational>{34});
   CHECK(release(engine, request("quantile:cost:0.9", kBeyondDoubt)).released.values ==
@@ -50,8 +42,7 @@ TEST_CASE("quantile release: beyond all doubt it is that of the rows that are ke
 
 TEST_CASE("quantile release: what is recorded is what was proved, and a retry is free",
           "[engine][quantile][G5]") {
-  const Clinic clinic("epsilon: 3", kNamed);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3", kNamed);
   const Answer answer = release(engine, request("quantiles:age:0.25,0.5,0.75", "0.6", "monday"));
   REQUIRE(answer.recorded.granted);
   const ledger::ReleaseRecord& record = answer.planned.record;
@@ -80,8 +71,7 @@ TEST_CASE("quantile release: what is recorded is what was proved, and a retry is
 
 TEST_CASE("quantile release: several by a column are each cell's own, and are recorded as they were asked",
           "[engine][quantile][table][G5]") {
-  const Clinic clinic("epsilon: 100000", kNamed);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 100000", kNamed);
   // Ages 34 71 18 in A, 34 55 in B, one missing in C.
   const Answer by = release(engine, request("quantiles:age:0.2,0.6,0.9", "20000", "monday", "ward"));
   REQUIRE(by.recorded.granted);
@@ -117,14 +107,12 @@ TEST_CASE("quantile release: several by a column are each cell's own, and are re
 
 TEST_CASE("quantile release: several by columns wait, are rows of a batch and are replayed like any answer",
           "[engine][quantile][table][batch][reservations]") {
-  const Clinic clinic("epsilon: 10", kNamed);
-  Engine engine = clinic.open();
-  mechanisms::SystemBits bits;
+  auto [clinic, engine] = Open<Clinic>("epsilon: 10", kNamed);
   engine::Request kept = request("quantiles:cost:0.25,0.75", "0.5", "a", "ward");
   kept.holding = engine::Holding::reserved;
   const Answer waits = engine.reserve(kept, {});
   REQUIRE(waits.recorded.state == engine::RequestState::reserved);
-  const Answer committed = engine.commit(waits.recorded.decision_id, "alice", std::nullopt, bits, {});
+  const Answer committed = commit(engine, waits.recorded.decision_id);
   REQUIRE(committed.recorded.granted);
   CHECK(committed.released.values.size() == 6);
   engine::Request rows;
@@ -172,17 +160,17 @@ TEST_CASE("quantile release: who counts in rho or Renyi orders pays an eighth of
   const Clinic orders("measure: rdp, orders: {8: 3}", kNamed);
   CHECK(record(orders, "median:age").first.mechanism == "exponential");
   // A limit of one asker is enough: what a question is answered by is the same for all.
-  const Clinic limited("epsilon: 3", "    limits: [{each: purpose, measure: zcdp, rho: 1}]\n" + kNamed +
-                                         "    purposes: [planning]\n");
-  Engine engine = limited.open();
+  auto [limited, engine] =
+      Open<Clinic>("epsilon: 3", "    limits: [{each: purpose, measure: zcdp, rho: 1}]\n" + kNamed +
+                                     "    purposes: [planning]\n");
   engine::Request stated = request("median:age", "0.4");
   stated.purpose = "planning";
   CHECK(release(engine, stated).planned.record.mechanism == "exponential");
 }
 
 TEST_CASE("quantile release: no default mechanism is inherited", "[engine][quantile][exact]") {
-  const Clinic clinic("epsilon: 3, delta: 1e-6", kNamed + "    release: {default: {mechanism: gaussian}}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] =
+      Open<Clinic>("epsilon: 3, delta: 1e-6", kNamed + "    release: {default: {mechanism: gaussian}}\n");
   CHECK(release(engine, request("median:age", "0.4")).planned.record.mechanism == "permute_and_flip");
   engine::Request with_delta = request("median:age", "0.4");
   with_delta.delta = accounting::parse_rational("1e-7", "delta");
@@ -198,8 +186,7 @@ TEST_CASE("quantile release: no default mechanism is inherited", "[engine][quant
 
 TEST_CASE("quantile release: a policy that does not name quantiles permits none",
           "[engine][quantile][negative]") {
-  const Clinic silent("epsilon: 3");
-  Engine engine = silent.open();
+  auto [silent, engine] = Open<Clinic>("epsilon: 3");
   const Answer refused = release(engine, request("median:age", "0.1"));
   REQUIRE(refused.recorded.reasons.size() == 1);
   CHECK(refused.recorded.reasons[0].code == RefusalCode::statistic_not_allowed);
@@ -209,16 +196,14 @@ TEST_CASE("quantile release: a policy that does not name quantiles permits none"
   CHECK(spent(engine) == "0");
   CHECK(engine::audit_verify(silent.ledger()).faults.empty());
 
-  const Clinic forbidden("epsilon: 3", kNamed + "    forbid: [{columns: [age]}]\n");
-  Engine other = forbidden.open();
+  auto [forbidden, other] = Open<Clinic>("epsilon: 3", kNamed + "    forbid: [{columns: [age]}]\n");
   CHECK(release(other, request("median:age", "0.1")).recorded.reasons.at(0).code == RefusalCode::forbidden);
   CHECK(release(other, request("median:cost", "0.1")).recorded.granted);
 }
 
 TEST_CASE("quantile release: ranks are bounded beforehand, and the least epsilon for a bound is found",
           "[engine][quantile][forecast]") {
-  const Clinic clinic("epsilon: 50", kNamed);
-  const Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 50", kNamed);
   const Rational alpha(1, 20);
   const Answer planned = engine.plan(request("median:age", "0.5"), {alpha});
   REQUIRE(planned.planned.accuracy.size() == 1);
@@ -245,8 +230,7 @@ TEST_CASE("quantile release: ranks are bounded beforehand, and the least epsilon
 TEST_CASE(
     "quantile release: those of one call select among so many candidates, whether they are rows or several",
     "[engine][quantile][batch]") {
-  const Clinic clinic("epsilon: 50", kNamed);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 50", kNamed);
   // Half a million of cents each.
   const auto asked = [](std::size_t rows, const char* last) {
     std::vector<engine::Request> requests(rows, request("median:cost", "0.1"));
@@ -266,15 +250,15 @@ TEST_CASE(
   CHECK_THROWS_WITH(engine.plan(together(asked(63, "median:cost")), {}), too_many);
   mechanisms::SystemBits bits;
   CHECK_THROWS_WITH(engine.release(together(asked(63, "median:cost")), bits, {}), too_many);
-  CHECK_THROWS_WITH(engine.release_many(asked(63, "median:cost"), bits, {}), too_many);
+  CHECK_THROWS_WITH(release_many(engine, asked(63, "median:cost")), too_many);
   CHECK(engine.budget("clinic").at(0).balance.spent == 0);
   // What each needs alone counts; retries need nothing.
   const std::vector<engine::Request> few{request("median:cost", "0.1", "a"),
                                          request("median:age", "0.1", "b")};
-  const std::vector<Answer> first = engine.release_many(few, bits, {});
+  const std::vector<Answer> first = release_many(engine, few);
   std::vector<engine::Request> many(63, request("median:cost", "0.1", "a"));
   many.push_back(request("median:cost", "0.1", "a"));
-  CHECK(engine.release_many(many, bits, {}).back().recorded.decision_id == first[0].recorded.decision_id);
+  CHECK(release_many(engine, many).back().recorded.decision_id == first[0].recorded.decision_id);
 }
 
 TEST_CASE("quantile release: a value that no quantile can have is found", "[engine][quantile][audit][G6]") {

@@ -42,8 +42,7 @@ std::vector<RefusalCode> refusals(const std::string& more, const engine::Request
 
 TEST_CASE("ratio: without noise it is that of the rows that have both, in each cell",
           "[engine][ratio][exact]") {
-  const Clinic clinic(kMuch, kWhole);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>(kMuch, kWhole);
   const Answer all = release(engine, request("ratio:cost,age", kNearly));
   REQUIRE(all.recorded.granted);
   CHECK(near(all.released.values.at(0), Rational(921275, 21200)));  // 9212.75 / 212
@@ -60,8 +59,7 @@ TEST_CASE("ratio: without noise it is that of the rows that have both, in each c
 
 TEST_CASE("ratio: an interval is the whole range where 0 is a plausible denominator, and else it is not",
           "[engine][ratio][intervals]") {
-  const Clinic clinic(kMuch, kWhole);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>(kMuch, kWhole);
   mechanisms::SystemBits bits;
   const std::vector<Rational> alphas{accounting::power_of_ten(-9)};
   const Answer by = engine.release(request("ratio:cost,age", kNearly, "", "ward"), bits, alphas);
@@ -83,8 +81,7 @@ TEST_CASE("ratio: an interval is the whole range where 0 is a plausible denomina
 
 TEST_CASE("ratio: what is recorded is what was proved, each sum by its share, and a retry is free",
           "[engine][ratio][G5]") {
-  const Clinic clinic("epsilon: 3", kNamed + "    mean_split: 1/4\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 3", kNamed + "    mean_split: 1/4\n");
   const Answer one = release(engine, request("ratio:cost,age", "0.8", "monday"));
   REQUIRE(one.recorded.granted);
   CHECK(one.asked.statistic == "ratio:cost,age");
@@ -117,9 +114,8 @@ TEST_CASE("ratio: what is recorded is what was proved, each sum by its share, an
 }
 
 TEST_CASE("ratio: Gaussian noise is calibrated to the L2 sensitivity of each sum", "[engine][ratio][exact]") {
-  const Clinic clinic("measure: zcdp, rho: 50",
-                      kNamed + "    release: {default: {mechanism: discrete_gaussian}}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("measure: zcdp, rho: 50",
+                                       kNamed + "    release: {default: {mechanism: discrete_gaussian}}\n");
   engine::Request asked = request("ratio:cost,age", "0", "", "ward");
   asked.rho = Rational(1, 10);
   const Answer answer = release(engine, asked);
@@ -168,8 +164,7 @@ TEST_CASE("ratio and private variance: no policy from before permits them, whate
     CHECK(refusals(allow, request("variance:age", "0.1", "", "ward")) == kNone);
   }
   // It is recorded as any refusal, costs nothing, and says what would have to be named.
-  const Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const Answer refused = release(engine, request("variance:age", "0.1"));
   REQUIRE(refused.recorded.reasons.size() == 1);
   CHECK(refused.recorded.reasons[0].message ==
@@ -181,8 +176,7 @@ TEST_CASE("ratio and private variance: no policy from before permits them, whate
 
 TEST_CASE("private variance: it is that of the rows that have a value, by three parts",
           "[engine][ratio][exact]") {
-  const Clinic clinic(kMuch, kWhole);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>(kMuch, kWhole);
   const Answer all = release(engine, request("variance:age", kNearly, "monday"));
   REQUIRE(all.recorded.granted);
   CHECK(near(all.released.values.at(0), Rational(8566, 25)));  // 10702/5 - (212/5)²
@@ -280,8 +274,7 @@ TEST_CASE(
 }
 
 TEST_CASE("ratio: accuracy is known beforehand of its parts and not of itself", "[engine][ratio][forecast]") {
-  const Clinic clinic("epsilon: 50", kNamed);
-  const Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 50", kNamed);
   const Rational alpha(1, 20);
   const Answer planned = engine.plan(request("ratio:cost,age", "5"), {alpha});
   CHECK(planned.planned.accuracy.size() == 2);

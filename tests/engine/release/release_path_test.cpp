@@ -30,8 +30,7 @@ class FailingBits final : public mechanisms::BitSource {
 
 TEST_CASE("release: a granted value is a multiple of the grid within the bound, charged exactly",
           "[engine][release]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const Answer answer = release(engine, request("count", "0.1"));
   REQUIRE(answer.recorded.granted);
   REQUIRE(answer.released.values.size() == 1);
@@ -50,8 +49,7 @@ TEST_CASE("release: a granted value is a multiple of the grid within the bound, 
 
 TEST_CASE("release: a tenth of the budget passes ten times and the eleventh is refused",
           "[engine][release][exact]") {
-  Clinic clinic("epsilon: 1");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1");
   for (int i = 0; i < 10; ++i) CHECK(release(engine, request("count", "0.1")).recorded.granted);
   const Answer refused = release(engine, request("count", "0.1"));
   CHECK_FALSE(refused.recorded.granted);
@@ -67,8 +65,7 @@ TEST_CASE("release: a tenth of the budget passes ten times and the eleventh is r
 }
 
 TEST_CASE("release: a third asked as a fraction passes three times", "[engine][release][exact]") {
-  Clinic clinic("epsilon: 1");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1");
   for (int i = 0; i < 3; ++i)
     CHECK(release(engine, request("count", "1/3")).planned.record.charged.text() == "0.333333333333");
   const Answer refused = release(engine, request("count", "1/3"));
@@ -79,8 +76,7 @@ TEST_CASE("release: a third asked as a fraction passes three times", "[engine][r
 
 TEST_CASE("release: a refusal is recorded, costs nothing, and a smaller ask may still pass",
           "[engine][release]") {
-  Clinic clinic("epsilon: 1");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1");
   CHECK_FALSE(release(engine, request("count", "1.5")).recorded.granted);
   CHECK(spent(engine) == "0");
   CHECK(release(engine, request("count", "1")).recorded.granted);
@@ -92,8 +88,7 @@ TEST_CASE("release: a refusal is recorded, costs nothing, and a smaller ask may 
 
 TEST_CASE("release: a retry with its key gets the same stored answer and costs nothing",
           "[engine][release][key]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const Answer first = release(engine, request("mean:cost", "0.5", "k1"));
   for (int i = 0; i < 5; ++i) {
     const Answer again = release(engine, request("mean:cost", "0.5", "k1"));
@@ -109,8 +104,7 @@ TEST_CASE("release: a retry with its key gets the same stored answer and costs n
 }
 
 TEST_CASE("release: a key replays with another supplied value and with none", "[engine][release][key]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const Answer first = release(engine, supplied("3", "0.5", "k"));
   const Answer other = release(engine, supplied("9", "0.5", "k"));
   CHECK(other.recorded.replayed);
@@ -121,8 +115,7 @@ TEST_CASE("release: a key replays with another supplied value and with none", "[
 
 TEST_CASE("release: a key bound to another request is refused and stays bound",
           "[engine][release][key][negative]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const Answer first = release(engine, request("count", "0.5", "k"));
   const Answer conflict = release(engine, request("count", "0.25", "k"));
   CHECK_FALSE(conflict.recorded.granted);
@@ -134,8 +127,7 @@ TEST_CASE("release: a key bound to another request is refused and stays bound",
 }
 
 TEST_CASE("release: keys of different principals are different keys", "[engine][release][key]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const Answer of_alice = release(engine, request("count", "0.5", "k"));
   engine::Request by_bob = request("count", "0.5", "k");
   by_bob.principal = "bob";
@@ -145,8 +137,7 @@ TEST_CASE("release: keys of different principals are different keys", "[engine][
 }
 
 TEST_CASE("release: a refused key stays refused after the budget is raised", "[engine][release][key]") {
-  Clinic clinic("epsilon: 1");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1");
   CHECK_FALSE(release(engine, request("count", "2", "k")).recorded.granted);
   clinic.folder.write("policy.yaml", clinic_policy("epsilon: 3"));
   CHECK(engine.apply_policy(clinic.folder.path("policy.yaml"), "curator", "more data").changed);
@@ -158,8 +149,7 @@ TEST_CASE("release: a refused key stays refused after the budget is raised", "[e
 
 TEST_CASE("release: a retry is answered even when the policy no longer admits the question",
           "[engine][release][key]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const Answer first = release(engine, request("sum:age", "0.5", "k"));
   std::string policy = clinic_policy("epsilon: 3");
   policy.erase(policy.find("      age:"), policy.find("      cost:") - policy.find("      age:"));
@@ -171,8 +161,7 @@ TEST_CASE("release: a retry is answered even when the policy no longer admits th
 }
 
 TEST_CASE("release: a mean of private size is charged once and follows from its parts", "[engine][release]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const Answer answer = release(engine, request("mean:cost", "0.5"));
   REQUIRE(answer.released.component_values.size() == 2);
   const Rational sum = answer.released.component_values[0][0];
@@ -185,8 +174,7 @@ TEST_CASE("release: a mean of private size is charged once and follows from its 
 
 TEST_CASE("release: an odd grid unit is not lost when a mean splits its epsilon",
           "[engine][release][exact]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const Answer answer = release(engine, request("mean:cost", "0.333333333333"));
   CHECK(answer.planned.record.components[0].epsilon.text() == "0.166666666666");
   CHECK(answer.planned.record.components[1].epsilon.text() == "0.166666666667");
@@ -194,8 +182,7 @@ TEST_CASE("release: an odd grid unit is not lost when a mean splits its epsilon"
 }
 
 TEST_CASE("release: a histogram has one value for each declared cell and one charge", "[engine][release]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const Answer answer = release(engine, request("histogram:ward", "0.5"));
   CHECK(answer.planned.record.cells.lists() == std::vector<std::vector<std::string>>{{"A", "B", "C"}});
   CHECK(answer.released.values.size() == 3);
@@ -204,8 +191,7 @@ TEST_CASE("release: a histogram has one value for each declared cell and one cha
 }
 
 TEST_CASE("release: no answer and no error depends on a value outside the bounds", "[engine][release]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   for (const char* value : {"1e300", "-1e300", "nan", "-inf", "0", "-0.0", "1e99999", "", "twelve", "NA"}) {
     CAPTURE(value);
     CHECK(release(engine, supplied(value, "0.1")).recorded.granted);
@@ -213,8 +199,7 @@ TEST_CASE("release: no answer and no error depends on a value outside the bounds
 }
 
 TEST_CASE("release: bad input leaves no trace in the ledger", "[engine][release][negative]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   CHECK_THROWS_AS(release(engine, request("sum:weight", "0.1")), NotFound);
   CHECK_THROWS_AS(release(engine, request("sum:ward", "0.1")), Underivable);
   CHECK_THROWS_AS(release(engine, request("count", "1e-13")), InvalidParameter);
@@ -244,8 +229,7 @@ TEST_CASE("release: a refusal does not need the source", "[engine][release]") {
 }
 
 TEST_CASE("release: without entropy nothing is charged and nothing leaves", "[engine][release][negative]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   for (int draws = 0; draws < 3; ++draws) {
     FailingBits bits(draws);
     try {
@@ -260,10 +244,10 @@ TEST_CASE("release: without entropy nothing is charged and nothing leaves", "[en
 }
 
 TEST_CASE("release: every rule that fails is named, in order of precedence", "[engine][release][negative]") {
-  Clinic clinic("epsilon: 1",
-                "    per_release: {epsilon: 0.5}\n"
-                "    allow: {statistics: [count, sum], columns: [cost], by: [], where: [age]}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] =
+      Open<Clinic>("epsilon: 1",
+                   "    per_release: {epsilon: 0.5}\n"
+                   "    allow: {statistics: [count, sum], columns: [cost], by: [], where: [age]}\n");
   const Answer answer = release(engine, request("mean:age", "2", "", "ward", "ward = 'A' and ward != 'B'"));
   CHECK_FALSE(answer.recorded.granted);
   CHECK(reason_codes(answer) ==
@@ -275,13 +259,11 @@ TEST_CASE("release: every rule that fails is named, in order of precedence", "[e
 }
 
 TEST_CASE("release: a batch is decided in order within one transaction", "[engine][release][batch]") {
-  Clinic clinic("epsilon: 1");
-  Engine engine = clinic.open();
-  mechanisms::SystemBits bits;
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1");
   const std::vector<engine::Request> requests = {
       request("count", "0.6", "a"), request("units", "0.6", "b"), request("count", "0.6", "a"),
       request("sum:cost", "0.4", "c"), request("count", "0.4", "a")};
-  const auto answers = engine.release_many(requests, bits, {});
+  const auto answers = release_many(engine, requests);
   REQUIRE(answers.size() == 5);
   CHECK(answers[0].recorded.granted);
   CHECK_FALSE(answers[1].recorded.granted);
@@ -296,8 +278,7 @@ TEST_CASE("release: a batch is decided in order within one transaction", "[engin
 
 TEST_CASE("release: a batch tells how far all its sources are read, each an equal part",
           "[engine][release][batch]") {
-  Clinic clinic("epsilon: 1");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1");
   mechanisms::SystemBits bits;
   const std::vector<engine::Request> asked = {request("count", "0.1", "a"), request("units", "0.1"),
                                               request("sum:cost", "0.1")};
@@ -310,8 +291,7 @@ TEST_CASE("release: a batch tells how far all its sources are read, each an equa
 }
 
 TEST_CASE("release: with a delta budget a pure release charges epsilon only", "[engine][release]") {
-  Clinic clinic("epsilon: 1, delta: 1e-6");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1, delta: 1e-6");
   CHECK(release(engine, request("count", "0.25")).recorded.granted);
   const auto accounts = engine.budget("clinic");
   REQUIRE(accounts.size() == 2);
@@ -322,8 +302,7 @@ TEST_CASE("release: with a delta budget a pure release charges epsilon only", "[
 }
 
 TEST_CASE("plan: shows cost and accuracy, spends nothing and records nothing", "[engine][plan]") {
-  Clinic clinic("epsilon: 1");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1");
   const std::vector<Rational> alphas = {Rational(1, 20), Rational(1, 100)};
   const Answer plan = engine.plan(request("count", "0.5"), alphas);
   CHECK(plan.recorded.granted);
@@ -338,8 +317,7 @@ TEST_CASE("plan: shows cost and accuracy, spends nothing and records nothing", "
 }
 
 TEST_CASE("show: gives back a decision exactly as it was answered", "[engine][show]") {
-  Clinic clinic("epsilon: 1");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1");
   const Answer released = release(engine, request("mean:cost", "0.5", "", "ward"));
   (void)release(engine, request("count", "0.3"));
   const Answer shown = engine.show(released.recorded.decision_id, {});

@@ -5,6 +5,7 @@
 #include "copied_ledger.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy_diff.hpp"
+#include "refused_for.hpp"
 #include "replaced_text.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
@@ -16,26 +17,8 @@ using namespace engine;
 
 namespace {
 
-std::string faults_of(const std::string& ledger) {
-  std::string faults;
-  for (const auto& fault : engine::audit_verify(ledger).faults) {
-    faults += fault.record + " " + fault.code + ": " + fault.message + "\n";
-  }
-  return faults;
-}
-
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
-}
-
-template <class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 void make_table(const std::string& path, const std::string& table) {
@@ -70,8 +53,7 @@ std::vector<PolicyFault> refused(Engine& engine, const std::string& policy) {
 TEST_CASE(
     "relocate: a charged dataset whose file was moved is released again, and the audit says who moved it",
     "[engine][relocate]") {
-  const Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   const std::string before = clinic.folder.path("visits.csv");
   const std::string path = moved(clinic);
@@ -85,9 +67,8 @@ TEST_CASE(
   CHECK(engine.source_of("clinic") == path);
   CHECK(release(engine, request("count", "0.1")).recorded.granted);
   Engine other = clinic.open();
-  mechanisms::SystemBits bits;
   const std::vector<engine::Request> both{request("count", "0.1"), request("units", "0.1")};
-  CHECK(other.release_many(both, bits, {}).at(1).recorded.granted);
+  CHECK(release_many(other, both).at(1).recorded.granted);
 
   const engine::AuditReport audit = engine::audit_verify(clinic.ledger());
   CHECK(audit.ok);
@@ -110,12 +91,11 @@ TEST_CASE(
   std::filesystem::rename(path, last);
   CHECK(engine.relocate("clinic", last, "dave", "tidied up").from == path);
   CHECK(release(engine, request("count", "0.1")).recorded.granted);
-  CHECK(faults_of(clinic.ledger()) == "");
+  CHECK(audit_faults(clinic.ledger()) == "");
 }
 
 TEST_CASE("relocate: a relative path is relative to the working directory", "[engine][relocate]") {
-  const Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const std::string path = moved(clinic);
   const std::string here = std::filesystem::relative(path).string();
   REQUIRE(here.front() != '/');
@@ -125,8 +105,7 @@ TEST_CASE("relocate: a relative path is relative to the working directory", "[en
 
 TEST_CASE("relocate: who finds no source is told of it, by the name of the dataset",
           "[engine][relocate][negative]") {
-  const Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   engine::Request held = request("count", "0.1");
   held.holding = engine::Holding::reserved;
   const std::string id = engine.reserve(held, {}).recorded.decision_id;
@@ -135,27 +114,25 @@ TEST_CASE("relocate: who finds no source is told of it, by the name of the datas
                              "': No such file or directory. If it was moved, a curator says where it is now: "
                              "epsilog relocate clinic --source FILE --why TEXT";
   const auto release_says = [&] {
-    return message_of([&] { (void)release(engine, request("count", "0.1")); });
+    return refused_for([&] { (void)release(engine, request("count", "0.1")); });
   };
-  mechanisms::SystemBits bits;
   std::filesystem::rename(path, path + ".moved");
   CHECK(release_says() == advice);
-  CHECK(message_of([&] { (void)engine.commit(id, "alice", {}, bits, {}); }) == advice);
-  CHECK(faults_of(clinic.ledger()) == "");
+  CHECK(refused_for([&] { (void)commit(engine, id); }) == advice);
+  CHECK(audit_faults(clinic.ledger()) == "");
   clinic.folder.write("visits.csv", "other,columns\n1,2\n");
   CHECK(release_says() == "csv '" + path + "': has no column 'patient_id'");
 }
 
 TEST_CASE("relocate: what is no such source is refused, and nothing is recorded",
           "[engine][relocate][negative]") {
-  const Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   const auto& folder = clinic.folder;
   const auto relocate = [&](const std::string& path, const std::string& why = "test") {
     return engine.relocate("clinic", path, "carol", why);
   };
-  const auto said = [&](const std::string& path) { return message_of([&] { (void)relocate(path); }); };
+  const auto said = [&](const std::string& path) { return refused_for([&] { (void)relocate(path); }); };
   const std::string absent = folder.path("absent.csv");
   CHECK(said(absent) == "csv '" + absent + "': No such file or directory");
   CHECK(contains(said(folder.path("")), "is a directory"));
@@ -177,7 +154,7 @@ TEST_CASE("relocate: what is no such source is refused, and nothing is recorded"
   CHECK_THROWS_AS(engine.relocate("clinc", visits, "carol", "test"), NotFound);
   CHECK(engine.relocations("").empty());
   CHECK(engine.source_of("clinic") == folder.path("visits.csv"));
-  CHECK(faults_of(clinic.ledger()) == "");
+  CHECK(audit_faults(clinic.ledger()) == "");
 }
 
 TEST_CASE("relocate: a dataset without a source has none to move", "[engine][relocate][negative]") {
@@ -206,7 +183,7 @@ TEST_CASE("relocate: an SQLite source moves with its table, and not to a CSV fil
   const std::string csv = folder.write("visits.csv", kVisits);
   CHECK_THROWS_AS(engine.relocate("clinic", csv, "carol", "test"), SourceError);
   const std::string another = fill("c.db", "others");
-  CHECK(contains(message_of([&] { (void)engine.relocate("clinic", another, "carol", "test"); }), "visits"));
+  CHECK(contains(refused_for([&] { (void)engine.relocate("clinic", another, "carol", "test"); }), "visits"));
   CHECK(engine.relocate("clinic", fill("b.db", "visits"), "carol", "test").changed);
   std::filesystem::remove(folder.path("a.db"));
   CHECK(release(engine, request("count", "0.1")).recorded.granted);
@@ -259,8 +236,7 @@ TEST_CASE("relocate: whoever read the old place while it was relocated reads the
 
 TEST_CASE("relocate: a policy that writes the source as before keeps its place, from any folder",
           "[engine][relocate][policy]") {
-  const Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   const std::string path = moved(clinic);
   REQUIRE(engine.relocate("clinic", path, "carol", "moved").changed);
@@ -298,7 +274,7 @@ TEST_CASE("relocate: a policy that writes the source as before keeps its place, 
   clinic.folder.write("visits.csv", kVisits);
   CHECK(engine.changes_to(first).at(0).refused_once_charged);
   CHECK(refused(engine, first).size() == 1);
-  CHECK(faults_of(clinic.ledger()) == "");
+  CHECK(audit_faults(clinic.ledger()) == "");
 }
 
 TEST_CASE("relocate: a project that was moved with its policy is applied from its new folder",
@@ -318,20 +294,19 @@ TEST_CASE("relocate: a project that was moved with its policy is applied from it
   CHECK(engine.relocations("").size() == 1);  // from there it leads there
   CHECK(engine.source_of("clinic") == visits);
   CHECK(release(engine, request("count", "0.1")).recorded.granted);
-  CHECK(faults_of(clinic.ledger()) == "");
+  CHECK(audit_faults(clinic.ledger()) == "");
 }
 
 TEST_CASE("relocate: an uncharged dataset goes where a policy writes another path, and forgets where it was",
           "[engine][relocate][policy]") {
-  const Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   REQUIRE(engine.relocate("clinic", moved(clinic), "carol", "moved").changed);
   const std::string other = clinic.folder.write("other.csv", kVisits);
   const std::string policy = replaced(clinic_policy("epsilon: 3"), "visits.csv", "other.csv");
   CHECK(refused(engine, clinic.folder.write("other.yaml", policy)).empty());
   CHECK(engine.source_of("clinic") == other);
   CHECK(release(engine, request("count", "0.1")).recorded.granted);
-  CHECK(faults_of(clinic.ledger()) == "");
+  CHECK(audit_faults(clinic.ledger()) == "");
 }
 
 TEST_CASE("relocate: a forged relocation is found", "[engine][relocate][audit][negative]") {
@@ -348,9 +323,9 @@ TEST_CASE("relocate: a forged relocation is found", "[engine][relocate][audit][n
     const TemporaryFolder copy;
     std::filesystem::copy_file(clinic.ledger(), copy.path("L"));
     tamper_with_log(copy.path("L"), sql);
-    return faults_of(copy.path("L"));
+    return audit_faults(copy.path("L"));
   };
-  CHECK(faults_of(clinic.ledger()) == "");
+  CHECK(audit_faults(clinic.ledger()) == "");
   CHECK(contains(faults_after(forged), "relocations count_differs: 0 were recorded, 1 are there"));
   // One that is counted says what a curator could have said.
   CHECK(faults_after(forged + counted) == "");
@@ -368,8 +343,7 @@ TEST_CASE("relocate: a forged relocation is found", "[engine][relocate][audit][n
 
 TEST_CASE("relocation: a path that begins at a directory which is gone has no place, nor has a policy's",
           "[engine][relocate][negative]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   const TemporaryFolder folder;
   const std::string policy = folder.path("policy.yaml");
   std::filesystem::copy_file(clinic.folder.path("policy.yaml"), policy);
@@ -378,11 +352,11 @@ TEST_CASE("relocation: a path that begins at a directory which is gone has no pl
   std::filesystem::current_path(folder.path("gone"));
   std::filesystem::remove(folder.path("gone"));
   const std::string said =
-      message_of([&] { (void)engine.relocate("clinic", "visits.csv", "carol", "test"); });
+      refused_for([&] { (void)engine.relocate("clinic", "visits.csv", "carol", "test"); });
   const std::string applied =
-      message_of([&] { (void)engine.apply_policy("../policy.yaml", "carol", "test"); });
+      refused_for([&] { (void)engine.apply_policy("../policy.yaml", "carol", "test"); });
   const std::string made =
-      message_of([&] { (void)Engine::init("../policy.yaml", folder.path("l"), "carol"); });
+      refused_for([&] { (void)Engine::init("../policy.yaml", folder.path("l"), "carol"); });
   std::filesystem::current_path(before);
   CHECK(said == "source: 'visits.csv' begins at the current directory, which does not exist any more");
   CHECK(applied == "policy: '../policy.yaml' begins at the current directory, which does not exist any more");

@@ -9,12 +9,6 @@ using namespace engine;
 
 namespace {
 
-std::size_t records(const WaitingClinic& waiting) {
-  std::size_t count = 0;
-  waiting.engine.history("", 0, [&count](const Answer&) { ++count; });
-  return count;
-}
-
 /// The last record, as "state by principal".
 std::string last(const WaitingClinic& waiting) {
   std::string line;
@@ -40,7 +34,7 @@ TEST_CASE("reservation: holds what the release costs until it is committed, and 
   CHECK(granted.released.values.size() == 1);
   CHECK(granted.recorded.parent == reserved.recorded.decision_id);
   CHECK(waiting.balance() == "0.5/0");
-  CHECK(records(waiting) == 3);  // reserved, token, granted
+  CHECK(decisions(waiting.engine) == 3);  // reserved, token, granted
   CHECK(waiting.audit().empty());
 }
 
@@ -158,11 +152,11 @@ TEST_CASE("cancel: every row of the table of who may have seen the data", "[engi
       if (expire) CHECK(waiting.balance() == (std::string(row.state) == "forfeited" ? "1/0" : "0.5/0"));
       // Said again, it says what became of it, and costs nothing more.
       const std::string balance = waiting.balance();
-      const std::size_t count = records(waiting);
+      const std::size_t count = decisions(waiting.engine);
       CHECK(text(waiting.engine.cancel(reserved.recorded.decision_id, "alice").recorded.state) ==
             text(ended.recorded.state));
       CHECK(waiting.balance() == balance);
-      CHECK(records(waiting) == count);
+      CHECK(decisions(waiting.engine) == count);
       CHECK(waiting.audit().empty());
     }
   }
@@ -173,12 +167,12 @@ TEST_CASE("commit: a value against a token is refused before the token was issue
   WaitingClinic waiting;
   const Answer reserved = waiting.reserve("value:score", "0.5", Holding::reserved_against_token);
   CHECK_THROWS_AS(waiting.commit(reserved.recorded.decision_id, "3"), InvalidParameter);
-  CHECK(records(waiting) == 1);
+  CHECK(decisions(waiting.engine) == 1);
   const Answer issued = waiting.engine.issue_token(reserved.recorded.decision_id, "alice");
   CHECK(last(waiting) == "token_issued by alice");
   CHECK(waiting.engine.issue_token(reserved.recorded.decision_id, "alice").recorded.token ==
         issued.recorded.token);
-  CHECK(records(waiting) == 2);
+  CHECK(decisions(waiting.engine) == 2);
   CHECK(waiting.commit(reserved.recorded.decision_id, "3").recorded.granted);
   CHECK(waiting.audit().empty());
 }
@@ -189,7 +183,7 @@ TEST_CASE("requests: what does not fit them changes nothing", "[engine][requests
   const Answer value = waiting.reserve("value:score", "0.25");
   const Answer plain = release(waiting.engine, request("count", "0.25"));
   const std::string balance = waiting.balance();
-  const std::size_t before = records(waiting);
+  const std::size_t before = decisions(waiting.engine);
   CHECK_THROWS_AS(waiting.commit(count.recorded.decision_id, "3"), InvalidParameter);
   CHECK_THROWS_AS(waiting.commit(value.recorded.decision_id), InvalidParameter);
   CHECK_THROWS_AS(waiting.commit(plain.recorded.decision_id), NotFound);
@@ -210,7 +204,7 @@ TEST_CASE("requests: what does not fit them changes nothing", "[engine][requests
   CHECK_THROWS_AS(waiting.engine.approve(count.recorded.decision_id, "eve"), engine::NotPermitted);
   CHECK_THROWS_AS(waiting.engine.reject(count.recorded.decision_id, "bob", ""), engine::NotPermitted);
   CHECK(waiting.balance() == balance);
-  CHECK(records(waiting) == before);
+  CHECK(decisions(waiting.engine) == before);
   CHECK(waiting.audit().empty());
 }
 
@@ -271,8 +265,7 @@ TEST_CASE("requests: every decision says how whoever it names was known", "[engi
 
 TEST_CASE("requests: without declared principals whoever can write the ledger may commit and cancel",
           "[engine][requests]") {
-  Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   engine::Request asked = request("count", "0.5");
   asked.holding = Holding::reserved;
   const Answer first = engine.reserve(asked, {});
@@ -291,7 +284,7 @@ TEST_CASE("commit: a source that is missing is found before the data may have be
   const Answer reserved = waiting.reserve("count", "0.5");
   std::filesystem::rename(waiting.clinic.folder.path("visits.csv"), waiting.clinic.folder.path("away.csv"));
   CHECK_THROWS_AS(waiting.commit(reserved.recorded.decision_id), SourceError);
-  CHECK(records(waiting) == 1);
+  CHECK(decisions(waiting.engine) == 1);
   std::filesystem::rename(waiting.clinic.folder.path("away.csv"), waiting.clinic.folder.path("visits.csv"));
   CHECK(text(waiting.engine.cancel(reserved.recorded.decision_id, "alice").recorded.state) == "cancelled");
   CHECK(waiting.balance() == "0/0");

@@ -75,8 +75,7 @@ TEST_CASE("sealed ledger: what waited is decided where the ledger goes on", "[en
   CHECK(next.ledger_id() == sealed.engine.ledger_id());
   static_cast<void>(next.approve(sealed.pending, "carol"));
   static_cast<void>(next.approve(sealed.pending, "dave"));
-  mechanisms::SystemBits bits;
-  CHECK(next.commit(sealed.reserved, "alice", {}, bits, {}).recorded.granted);
+  CHECK(commit(next, sealed.reserved).recorded.granted);
   CHECK(release(next, request("count", "0.125", "told")).released.values == sealed.told.released.values);
   CHECK(engine::audit_verify(sealed.clinic.ledger() + "-next").faults.empty());
 }

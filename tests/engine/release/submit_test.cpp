@@ -109,8 +109,7 @@ TEST_CASE("submit: each is told once, recorded as if it had been waited for", "[
 }
 
 TEST_CASE("submit: what is wrong is thrown, and nobody is told", "[engine][groups][submit][negative]") {
-  const Clinic clinic;
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>();
   ToldOnce told;
   mechanisms::SystemBits bits;
   auto elsewhere = request("count", "0.1");
@@ -127,8 +126,7 @@ TEST_CASE("submit: what is wrong is thrown, and nobody is told", "[engine][group
 
 TEST_CASE("submit: what meets another policy, or lacks bits, starts over by itself",
           "[engine][groups][submit]") {
-  const Clinic clinic("epsilon: 1000");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<Clinic>("epsilon: 1000");
   ToldOnce told;
   mechanisms::SystemBits bits;
   REQUIRE(release(engine, supplied("5", "0.5")).recorded.granted);  // known ahead from now on
@@ -152,8 +150,7 @@ TEST_CASE("groups: a generator that does not answer keeps nobody waiting but who
           "[engine][groups]") {
   for (const int fills_before : {0, 1}) {
     CAPTURE(fills_before);
-    const Clinic clinic("epsilon: 1000");
-    Engine engine = clinic.open();
+    auto [clinic, engine] = Open<Clinic>("epsilon: 1000");
     Blocking blocking(fills_before);
     std::atomic<bool> granted = false;
     std::thread waits(

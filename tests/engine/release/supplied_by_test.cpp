@@ -79,7 +79,7 @@ TEST_CASE("supplied by: only whom the query names hands a value in with a releas
   // Also beside others, and without waiting.
   const engine::Request two[] = {request("count", "0.1"), supplied("7", "0.125")};
   mechanisms::SystemBits bits;
-  CHECK_THROWS_AS(only_bob.waiting.engine.release_many(two, bits, {}), engine::NotPermitted);
+  CHECK_THROWS_AS(release_many(only_bob.waiting.engine, two), engine::NotPermitted);
   CHECK_THROWS_AS(
       only_bob.waiting.engine.submit(two[1], bits, {}, [](engine::Submitted) { FAIL_CHECK("told"); }),
       engine::NotPermitted);

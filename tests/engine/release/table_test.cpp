@@ -29,8 +29,7 @@ const std::string kNoiseless = "1000";
 }  // namespace
 
 TEST_CASE("tables: beyond all doubt each cell holds the rows that have its keys", "[engine][table][exact]") {
-  const BandedClinic clinic("epsilon: 100000", kDiscrete);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<BandedClinic>("epsilon: 100000", kDiscrete);
   // Ages 34 34 71 missing 55 18 in the wards A B A C B A.
   const Answer table = release(engine, request("count", kNoiseless, "", "ward,band"));
   CHECK(table.released.values == std::vector<Rational>{2, 1, 1, 1, 0, 0});
@@ -88,8 +87,7 @@ TEST_CASE("tables: a cell is what its keys ask for as a condition, of two and of
 
 TEST_CASE("tables: what is recorded is read back, replayed and shown with its columns and cells",
           "[engine][table][G5]") {
-  const BandedClinic clinic("epsilon: 3", kDiscrete);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<BandedClinic>("epsilon: 3", kDiscrete);
   const Answer first = release(engine, request("count", "0.5", "monday", "ward,band"));
   REQUIRE(first.recorded.granted);
   Engine other = clinic.open();
@@ -110,16 +108,14 @@ TEST_CASE("tables: what is recorded is read back, replayed and shown with its co
 
 TEST_CASE("tables: what was reserved is answered with the cells that it was asked for",
           "[engine][table][reservations]") {
-  const BandedClinic clinic("epsilon: 3", kDiscrete);
-  Engine engine = clinic.open();
-  mechanisms::SystemBits bits;
+  auto [clinic, engine] = Open<BandedClinic>("epsilon: 3", kDiscrete);
   engine::Request kept = request("count", "0.5", "a", "ward,band");
   kept.holding = engine::Holding::reserved;
   const Answer waits = engine.reserve(kept, {});
   REQUIRE(waits.recorded.state == engine::RequestState::reserved);
   kept.key = "b";
   const Answer other = engine.reserve(kept, {});
-  const Answer committed = engine.commit(waits.recorded.decision_id, "alice", std::nullopt, bits, {});
+  const Answer committed = commit(engine, waits.recorded.decision_id);
   CHECK(committed.recorded.granted);
   CHECK(committed.released.values.size() == 6);
 
@@ -127,7 +123,7 @@ TEST_CASE("tables: what was reserved is answered with the cells that it was aske
   later.replace(later.find("[A, B, C]"), 9, "[A, B, D]");
   clinic.folder.write("later.yaml", later);
   engine.apply_policy(clinic.folder.path("later.yaml"), "curator", "another ward");
-  const Answer ended = engine.commit(other.recorded.decision_id, "alice", std::nullopt, bits, {});
+  const Answer ended = commit(engine, other.recorded.decision_id);
   CHECK(ended.recorded.granted);  // what was reserved is answered as it was asked
   CHECK(ended.planned.record.cells == committed.planned.record.cells);
   CHECK(release(engine, request("count", "0.5", "", "ward,band")).planned.record.cells.of(4) ==
@@ -137,8 +133,7 @@ TEST_CASE("tables: what was reserved is answered with the cells that it was aske
 
 TEST_CASE("tables: each column has to be allowed, and none of them forbidden", "[engine][table][access]") {
   const auto refused = [](const std::string& more, const std::string& by) {
-    const BandedClinic clinic("epsilon: 3", kDiscrete + more);
-    Engine engine = clinic.open();
+    auto [clinic, engine] = Open<BandedClinic>("epsilon: 3", kDiscrete + more);
     return reason_codes(release(engine, request("count", "0.1", "", by)));
   };
   using enum RefusalCode;
@@ -219,8 +214,7 @@ TEST_CASE("tables: a dummy run has the cells of a release", "[engine][table][dum
 
 TEST_CASE("tables: a cell that is counted below what was asked for is suppressed, and nothing else changes",
           "[engine][table][suppression]") {
-  const BandedClinic clinic("epsilon: 100000", kDiscrete);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<BandedClinic>("epsilon: 100000", kDiscrete);
   const auto asked = [](const std::string& statistic, const std::string& by, const Rational& least) {
     engine::Request result = request(statistic, kNoiseless, statistic + by, by);
     engine::suppress_below(result.question, least);

@@ -45,9 +45,8 @@ engine::Plan planned(const std::string& more, const engine::Request& asked) {
 
 TEST_CASE("totals: beyond all doubt each total is that of the rows in its cells, whatever others there are",
           "[engine][totals][exact]") {
-  const BandedClinic clinic("epsilon: 1000000",
-                            kDiscrete + "    allow: {statistics: [count, count_of, units, sum]}\n");
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<BandedClinic>(
+      "epsilon: 1000000", kDiscrete + "    allow: {statistics: [count, count_of, units, sum]}\n");
   // Ages 34 34 71 missing 55 18 in the wards A B A C B A: the fourth row is in no cell, and in no total.
   const Answer count = release(engine, totals("count", "ward,band"));
   CHECK(count.released.values == std::vector<Rational>{2, 1, 1, 1, 0, 0, /**/ 3, 2, 0, /**/ 3, 2, /**/ 5});
@@ -73,8 +72,7 @@ TEST_CASE("totals: beyond all doubt each total is that of the rows in its cells,
 
 TEST_CASE("totals: a condition and max_rows bound the rows of a total as those of the cells",
           "[engine][totals][exact]") {
-  const BandedClinic clinic("epsilon: 1000000", kDiscrete);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<BandedClinic>("epsilon: 1000000", kDiscrete);
   engine::Request asked = request("count", kBeyondDoubt, "", "ward,band", "cost >= 100");
   CHECK(release(engine, with(asked, Rational(1, 2))).released.values ==
         std::vector<Rational>{1, 1, 0, 1, 0, 0, 2, 1, 0, 1, 2, 3});
@@ -90,16 +88,14 @@ TEST_CASE(
   CHECK(plan.charged.epsilon.text() == "0.5");
   CHECK(plan.record.components[0].lambda == Rational(15, 2));  // k / epsilon, as of the cells alone
   CHECK(engine::cells_drawn(plan) == std::vector<std::size_t>{6, 3, 2, 1});
-  const BandedClinic clinic("epsilon: 3", kDiscrete);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<BandedClinic>("epsilon: 3", kDiscrete);
   REQUIRE(release(engine, totals("count", "ward,band", "0.5")).recorded.granted);
   CHECK(spent(engine) == "0.5");
   CHECK_THROWS_WITH(planned(kDiscrete, totals("count", "ward,band", "0.00000000001")),
                     says("is too small to be split over the 4 releases"));
   // Gaussian noise of a total is by its own part of rho, of which an account takes the sum.
   const std::string gaussian = "    release: {default: {mechanism: discrete_gaussian}}\n";
-  const BandedClinic concentrated("measure: zcdp, rho: 1", gaussian);
-  Engine other = concentrated.open();
+  auto [concentrated, other] = Open<BandedClinic>("measure: zcdp, rho: 1", gaussian);
   engine::Request by_rho = totals("count", "ward,band", "1");
   by_rho.epsilon = Rational(0);
   by_rho.rho = Rational(1, 10);
@@ -114,8 +110,7 @@ TEST_CASE(
 
 TEST_CASE("totals: made consistent, cells and totals add up exactly and are the least squares of the draws",
           "[engine][totals][consistent]") {
-  const BandedClinic clinic("epsilon: 3", kDiscrete);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<BandedClinic>("epsilon: 3", kDiscrete);
   const Answer answer =
       release(engine, with(request("count", "0.5", "k", "ward,band"), Rational(1, 5), true));
   REQUIRE(answer.recorded.granted);
@@ -145,8 +140,7 @@ TEST_CASE("totals: made consistent, cells and totals add up exactly and are the 
 
 TEST_CASE("totals: what is recorded is read back, replayed, reserved and committed with all margins",
           "[engine][totals][G5]") {
-  const BandedClinic clinic("epsilon: 3", kDiscrete);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<BandedClinic>("epsilon: 3", kDiscrete);
   const Answer first = release(engine, totals("count", "ward,band", "0.5", "monday"));
   REQUIRE(first.recorded.granted);
   CHECK(first.asked.totals == Rational(1, 5));
@@ -161,12 +155,11 @@ TEST_CASE("totals: what is recorded is read back, replayed, reserved and committ
                                 with(request("count", "0.5", "monday", "ward,band"), Rational(1, 5), true),
                                 request("count", "0.5", "monday", "ward,band")})
     CHECK(reason_codes(release(other, otherwise)) == std::vector{RefusalCode::key_conflict});
-  mechanisms::SystemBits bits;
   engine::Request kept = totals("sum:age", "ward,band", "0.5", "a");
   kept.holding = engine::Holding::reserved;
   const Answer waits = engine.reserve(kept, {});
   REQUIRE(waits.recorded.state == engine::RequestState::reserved);
-  const Answer done = engine.commit(waits.recorded.decision_id, "alice", std::nullopt, bits, {});
+  const Answer done = commit(engine, waits.recorded.decision_id);
   CHECK(done.recorded.granted);
   CHECK(done.released.values.size() == 12);
   CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
@@ -174,8 +167,7 @@ TEST_CASE("totals: what is recorded is read back, replayed, reserved and committ
 
 TEST_CASE("totals: rows of a batch may have them, consistent or not, beside rows that have none",
           "[engine][totals][batch]") {
-  const BandedClinic clinic("epsilon: 3", kDiscrete);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<BandedClinic>("epsilon: 3", kDiscrete);
   engine::Request batch = request("count", "1", "k");
   const auto row = [](engine::Request asked) {
     return engine::RequestRow{asked.question, asked.epsilon, asked.delta, asked.rho};
@@ -294,8 +286,7 @@ TEST_CASE("totals: snapping cuts none of them off, rounds where its grid is belo
 
 TEST_CASE("totals: a cell or total that is counted below what was asked for is suppressed",
           "[engine][totals][suppression]") {
-  const BandedClinic clinic("epsilon: 1000000", kDiscrete);
-  Engine engine = clinic.open();
+  auto [clinic, engine] = Open<BandedClinic>("epsilon: 1000000", kDiscrete);
   engine::Request asked = totals("count", "ward,band");
   engine::suppress_below(asked.question, 3);
   const Answer answer = release(engine, asked);

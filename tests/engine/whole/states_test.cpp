@@ -107,8 +107,7 @@ Path acting(const char* name, const char* key,
 }
 Path applying(const char* name, const std::string& policy) {
   return writes(name, [policy](StateCell& cell, Engine& engine) {
-    return std::string(engine.apply_policy(cell.policies + policy, "curator", "test").changed ? "applies"
-                                                                                              : "?");
+    return engine.apply_policy(cell.policies + policy, "curator", "test").changed ? "applies" : "?";
   });
 }
 /// As the API does it: a text, in place of the version that was read.
@@ -119,7 +118,7 @@ Path offering(const char* name, const std::string& policy, bool read_before,
     engine::OfferedPolicy offered{.yaml = std::string(std::istreambuf_iterator<char>(file), {}),
                                   .acting = acting};
     offered.expected_sha256 = read_before ? engine.active_policy_version().sha256 : std::string(64, '0');
-    return std::string(engine.apply_policy(offered, "curator", "test").changed ? "applies" : "?");
+    return engine.apply_policy(offered, "curator", "test").changed ? "applies" : "?";
   });
 }
 /// As a daemon does that tells what was read on a tick.
@@ -133,8 +132,7 @@ Path at_tick(const char* name, const Words& words) {
 }
 Path relocating(const char* name, const std::string& file) {
   return writes(name, [file](StateCell& cell, Engine& engine) {
-    return std::string(engine.relocate("clinic", cell.policies + file, "curator", "test").changed ? "moves"
-                                                                                                  : "?");
+    return engine.relocate("clinic", cell.policies + file, "curator", "test").changed ? "moves" : "?";
   });
 }
 /// Only the library offers these.
@@ -193,27 +191,23 @@ std::vector<Path> paths() {
             }),
       reads("plan of a bound key",
             [](StateCell&, Engine& engine) {
-              return std::string(engine.plan(lived_request("granted"), {}).released.values.empty() ? "tells"
-                                                                                                   : "?");
+              return engine.plan(lived_request("granted"), {}).released.values.empty() ? "tells" : "?";
             }),
       reads("plan of a batch",
             [](StateCell&, Engine& engine) {
-              return std::string(engine.plan_sequence().next(request("count", "0.1"), {}).recorded.granted
-                                     ? "tells"
-                                     : "refuses");
+              return engine.plan_sequence().next(request("count", "0.1"), {}).recorded.granted ? "tells"
+                                                                                               : "refuses";
             }),
       reads("plan of every mechanism",
             [](StateCell&, Engine& engine) {
               const auto mechanisms = engine.compare(request("count", "0.1"), {}).mechanisms;
-              return std::string(mechanisms.front().plan->recorded.granted ? "tells" : "refuses");
+              return mechanisms.front().plan->recorded.granted ? "tells" : "refuses";
             }),
       reads("forecast",
             [](StateCell&, Engine& engine) {
-              return std::string(engine.forecast(request("count", "0.1"), {}).releases > 0 ? "tells"
-                                                                                           : "refuses");
+              return engine.forecast(request("count", "0.1"), {}).releases > 0 ? "tells" : "refuses";
             }),
-      reads("budget", [](StateCell&,
-                         Engine& engine) { return std::string(engine.budget("").empty() ? "?" : "tells"); }),
+      reads("budget", [](StateCell&, Engine& engine) { return engine.budget("").empty() ? "?" : "tells"; }),
       reads("pending",
             [](StateCell& cell, Engine& engine) {
               Listing listing{cell};
@@ -241,17 +235,17 @@ std::vector<Path> paths() {
       library("history, what else happened", Leaves::nothing,
               [](StateCell& cell) {
                 const auto events = engine::ledger_events(cell.path, {}, cell.options());
-                return std::string(events.empty() ? "?" : "tells");
+                return events.empty() ? "?" : "tells";
               }),
       reads("policy show",
             [](StateCell&, Engine& engine) {
-              return std::string(engine.active_policy().datasets().empty() ? "?" : "tells");
+              return engine.active_policy().datasets().empty() ? "?" : "tells";
             }),
       reads("policy diff",
             [](StateCell& cell, Engine& engine) {
               const std::string next = cell.policies + "larger.yaml";
               (void)engine.removed_by(next);
-              return std::string(engine.apply_faults(next).empty() ? "tells" : "closed");
+              return engine.apply_faults(next).empty() ? "tells" : "closed";
             }),
       showing("show, released", "granted"),
       showing("show, committed", "committed"),
@@ -278,7 +272,7 @@ std::vector<Path> paths() {
                 engine::ReaccountQuestion question;
                 question.accountants = {accounting::Accountant::pure};
                 (void)engine::reaccount(cell.path, question, {}, cell.options());
-                return std::string("tells");
+                return "tells";
               }),
       library("audit report", Leaves::nothing,
               [](StateCell& cell) {
@@ -308,10 +302,9 @@ std::vector<Path> paths() {
       batching("reserve, a batch", Holding::reserved),
       writes("release, several",
              [](StateCell& cell, Engine& engine) {
-               mechanisms::SystemBits bits;
                const std::vector<Request> asked{request("count", "0.1"), supplied("3", "0.1"),
                                                 lived_request("granted")};
-               const auto answers = engine.release_many(asked, bits, {});
+               const auto answers = release_many(engine, asked);
                const std::string first = cell.word(answers.at(0));
                return cell.word(answers.at(1)) == first && cell.word(answers.at(2)) == "replays"
                           ? first
@@ -328,11 +321,9 @@ std::vector<Path> paths() {
       asking("reserve, against a token",
              holding(request("value:score", "0.1"), Holding::reserved_against_token)),
       committing("commit", "reserved"),
-      at_tick("commit, at its tick",
-              [](StateCell& cell, Engine& engine) {
-                mechanisms::SystemBits bits;
-                return cell.word(engine.commit(cell.ids.at("reserved"), "alice", {}, bits, {}));
-              }),
+      at_tick(
+          "commit, at its tick",
+          [](StateCell& cell, Engine& engine) { return cell.word(commit(engine, cell.ids.at("reserved"))); }),
       committing("commit, computed elsewhere", "value", "3"),
       committing("commit, token issued", "token issued", "3"),
       committing("commit, token not issued", "guarded", "3"),
@@ -376,17 +367,16 @@ std::vector<Path> paths() {
               [](StateCell& cell) {
                 auto opened = ledger::Ledger::open(cell.path, cell.ledger_options());
                 const engine::VerifierKey key{.name = engine::ledger_origin(opened.ledger_id())};
-                return std::string(
-                    engine::name_key(opened, key.text(), engine::KeyChange::add, "curator", "test").changed
-                        ? "adds"
-                        : "?");
+                return engine::name_key(opened, key.text(), engine::KeyChange::add, "curator", "test").changed
+                           ? "adds"
+                           : "?";
               }),
       library("credentials add", Leaves::anything,
               [](StateCell& cell) {
                 auto opened = ledger::Ledger::open(cell.path, cell.ledger_options());
                 static_cast<void>(engine::add_uid(
                     opened, {.principal = "alice", .id = "u1", .by = "curator", .why = "test"}, 1000));
-                return std::string("maps");
+                return "maps";
               }),
       library("credentials revoke", Leaves::anything,
               [](StateCell& cell) {
@@ -396,7 +386,7 @@ std::vector<Path> paths() {
                 static_cast<void>(engine::revoke_credential(opened, issued.credential.id, "curator", "test"));
                 auto view = opened.snapshot();
                 const auto book = engine::CredentialBook::of(view);
-                return std::string(book.by_token(issued.token.text(), view.now()) ? "?" : "revokes");
+                return book.by_token(issued.token.text(), view.now()) ? "?" : "revokes";
               }),
       library("clock confirm", Leaves::anything,
               [](StateCell& cell) {
@@ -404,23 +394,23 @@ std::vector<Path> paths() {
                 auto transaction = opened.begin();
                 transaction.confirm_clock("curator");
                 (void)opened.commit(std::move(transaction));
-                return std::string("confirms");
+                return "confirms";
               }),
       library("init", Leaves::nothing,
               [](StateCell& cell) {
                 (void)Engine::init(cell.policies + "again.yaml", cell.path, "curator");
-                return std::string("?");
+                return "?";
               }),
       library("recover", Leaves::anything,
               [](StateCell& cell) {
-                return std::string(engine::recover(cell.path, "curator").was_poisoned ? "recovers" : "tells");
+                return engine::recover(cell.path, "curator").was_poisoned ? "recovers" : "tells";
               }),
       library("recover, from the replica", Leaves::anything,
               [](StateCell& cell) {
                 const auto recovery = engine::recover_from(cell.path, cell.replica,
                                                            {.by = "curator", .why = "test"}, cell.options());
-                if (!recovery.faults.empty()) return std::string("faults");
-                return std::string(recovery.restored > 0 ? "recovers" : "tells");
+                if (!recovery.faults.empty()) return "faults";
+                return recovery.restored > 0 ? "recovers" : "tells";
               }),
       library("backup", Leaves::nothing,
               [](StateCell& cell) {
@@ -428,12 +418,12 @@ std::vector<Path> paths() {
                 const auto made = engine::backup(cell.path, folder.path("copy"), cell.options());
                 if (made.faults.empty()) CHECK(engine::audit_verify(folder.path("copy")).ok);
                 CHECK(std::filesystem::exists(folder.path("copy")) == made.faults.empty());
-                return std::string(made.faults.empty() ? "copies" : "faults");
+                return made.faults.empty() ? "copies" : "faults";
               }),
       library("restore, over the ledger", Leaves::nothing,
               [](StateCell& cell) {
                 (void)engine::restore(cell.path, cell.policies + "backup", accepted(), cell.options());
-                return std::string("?");
+                return "?";
               }),
       library("restore, the ledger being the backup", Leaves::nothing,
               [](StateCell& cell) {
@@ -444,9 +434,9 @@ std::vector<Path> paths() {
                     engine::restore(folder.path("ledger"), cell.path, accepted(), cell.options());
                 // It is not the ledger that the cell goes on with.
                 if (replicated) write_private(cell.replica, lines);
-                if (!restored.faults.empty()) return std::string("faults");
+                if (!restored.faults.empty()) return "faults";
                 CHECK(engine::audit_verify(folder.path("ledger")).ok);
-                return std::string(restored.replica.empty() ? "forgets" : "restores");
+                return restored.replica.empty() ? "forgets" : "restores";
               }),
       library("restore, a sealed ledger being the backup", Leaves::nothing,
               [](StateCell& cell) {
@@ -455,16 +445,15 @@ std::vector<Path> paths() {
                 steps.sealed = true;
                 const auto restored =
                     engine::restore(folder.path("ledger"), cell.path, steps, cell.options());
-                if (!restored.faults.empty()) return std::string("faults");
+                if (!restored.faults.empty()) return "faults";
                 CHECK(engine::audit_verify(folder.path("ledger")).ok);
-                return std::string("restores");
+                return "restores";
               }),
       library("seal", Leaves::anything,
               [](StateCell& cell) {
-                return std::string(
-                    ledger::Ledger::seal(cell.path, "curator", "moved", cell.ledger_options()).changed
-                        ? "seals"
-                        : "tells");
+                return ledger::Ledger::seal(cell.path, "curator", "moved", cell.ledger_options()).changed
+                           ? "seals"
+                           : "tells";
               }),
       library("audit checkpoint", Leaves::nothing,
               [](StateCell& cell) {
@@ -473,7 +462,7 @@ std::vector<Path> paths() {
                 const std::string file = folder.path("key");
                 (void)engine::generate_key(file, engine::ledger_origin(view.ledger_id()));
                 engine::KeyFile key(file);
-                return std::string(engine::sign_checkpoint(view, key).tree == view.tree() ? "tells" : "?");
+                return engine::sign_checkpoint(view, key).tree == view.tree() ? "tells" : "?";
               }),
       library("checkpoint of the policy", Leaves::nothing,
               [](StateCell& cell) {
@@ -483,7 +472,7 @@ std::vector<Path> paths() {
                     .key = folder.path("key"), .file = folder.path("notes"), .lines = 1};
                 (void)engine::generate_key(rule.key, engine::ledger_origin(opened.snapshot().ledger_id()));
                 const auto outcome = engine::append_due_checkpoint(opened, cell.path, rule).outcome;
-                return std::string(outcome == engine::DueOutcome::appended ? "tells" : "?");
+                return outcome == engine::DueOutcome::appended ? "tells" : "?";
               }),
       library("checkpoint asked for", Leaves::nothing,
               [](StateCell& cell) {
@@ -493,7 +482,7 @@ std::vector<Path> paths() {
                     .key = folder.path("key"), .file = folder.path("notes"), .lines = 1'000'000};
                 (void)engine::generate_key(rule.key, engine::ledger_origin(opened.snapshot().ledger_id()));
                 const auto made = engine::append_checkpoint(opened, cell.path, rule, {});
-                return std::string(made.fresh ? "tells" : "?");
+                return made.fresh ? "tells" : "?";
               }),
       library("newest checkpoint", Leaves::nothing,
               [](StateCell& cell) {
@@ -507,14 +496,14 @@ std::vector<Path> paths() {
                 const engine::CheckpointRule rule{.key = folder.path("key"),
                                                   .file = folder.write("notes", engine::note_text(note))};
                 const auto last = engine::last_checkpoint(opened, rule);
-                return std::string(last && last->note == note ? "tells" : "?");
+                return last && last->note == note ? "tells" : "?";
               }),
       library("audit export", Leaves::nothing,
               [](StateCell& cell) {
                 auto view = ledger::Ledger::open_read_only(cell.path, cell.ledger_options()).snapshot();
                 bool told = false;
                 view.each_line(0, [&told](std::string_view) { told = true; });
-                return std::string(told ? "tells" : "?");
+                return told ? "tells" : "?";
               }),
       library("audit prove", Leaves::nothing,
               [](StateCell& cell) {
@@ -522,10 +511,9 @@ std::vector<Path> paths() {
                 const engine::Checkpoint checkpoint{
                     .origin = engine::ledger_origin(view.ledger_id()), .tree = view.tree(), .note = {}};
                 const auto line = view.find_id(cell.ids.at("granted")).value().line;
-                return std::string(
-                    engine::prove_line(view, static_cast<std::uint64_t>(line), checkpoint).line.empty()
-                        ? "?"
-                        : "tells");
+                return engine::prove_line(view, static_cast<std::uint64_t>(line), checkpoint).line.empty()
+                           ? "?"
+                           : "tells";
               }),
       library("Snapshot::find_key", Leaves::nothing,
               [](StateCell& cell) {
@@ -546,7 +534,7 @@ std::vector<Path> paths() {
       library("Snapshot::accounts", Leaves::nothing,
               [](StateCell& cell) {
                 auto opened = ledger::Ledger::open_read_only(cell.path, cell.ledger_options());
-                return std::string(opened.snapshot().accounts("").empty() ? "?" : "tells");
+                return opened.snapshot().accounts("").empty() ? "?" : "tells";
               }),
       library("Transaction::find_key", Leaves::nothing,
               [](StateCell& cell) {
@@ -558,7 +546,7 @@ std::vector<Path> paths() {
               [](StateCell& cell) {
                 auto opened = ledger::Ledger::open(cell.path, cell.ledger_options());
                 auto transaction = opened.begin();
-                return std::string(transaction.accounts("clinic").empty() ? "?" : "tells");
+                return transaction.accounts("clinic").empty() ? "?" : "tells";
               }),
   };
 }
