@@ -5,6 +5,7 @@
 // dates' months or of the declared groups, or of labels derived from the numbers or the dates, and some rows
 // lie in none.
 #include "blocks.hpp"
+#include "checked_rows.hpp"
 #include "epsilog/engine/date.hpp"
 #include "first_cells.hpp"
 #include "neighbours.hpp"
@@ -34,13 +35,7 @@ const std::vector<std::string> kStatistics = {
 const std::vector<std::string> kWheres =
     first_cells(EPSILOG_SOURCE_DIR "/tests/engine/data/block_wheres.tsv");
 
-/// Questions of the table that ask what `kind` says.
-std::vector<CaseRow> block_questions(const std::string& kind) {
-  std::vector<CaseRow> rows = case_table(EPSILOG_SOURCE_DIR "/tests/engine/data/block_questions.tsv");
-  std::erase_if(rows, [&](const CaseRow& row) { return row.at(0) != kind; });
-  REQUIRE_FALSE(rows.empty());
-  return rows;
-}
+const std::string kQuestions = EPSILOG_SOURCE_DIR "/tests/engine/data/block_questions.tsv";
 
 constexpr std::size_t kRowsMax = 4;
 constexpr std::size_t kAddedMax = 2;
@@ -148,15 +143,6 @@ std::vector<std::size_t> places_of(const Dataset& dataset, const Records& rows, 
   return result;
 }
 
-/// The units of the data and one that is not there.
-std::set<std::string> ids_of(const Records& rows) {
-  std::set<std::string> result = {"new"};
-  for (const MemoryRow& row : rows) {
-    if (!row.empty() && !row[0].empty()) result.insert(row[0]);
-  }
-  return result;
-}
-
 /// Visits the data sets that differ in the rows of one unit in one block. Add-remove: one of the two has
 /// none.
 template <class Visit>
@@ -220,15 +206,6 @@ Dataset toy_dataset(const Blocks& blocks, std::uint64_t k, Neighbours neighbours
   return dataset;
 }
 
-Setting setting_of(Dataset dataset, const std::string& statistic, const std::string& by,
-                   const std::string& where) {
-  Setting setting;
-  setting.dataset = std::move(dataset);
-  setting.question = question(statistic, by, where);
-  setting.derivation = derive(setting.dataset, setting.question);
-  return setting;
-}
-
 Setting random_setting(std::mt19937_64& random) {
   const auto neighbours = random() % 2 == 0 ? Neighbours::add_remove : Neighbours::replace_one;
   static const std::vector<Blocks> kBlocks = {months(), groups(), bands(), halves()};
@@ -290,13 +267,10 @@ void check_neighbours(int settings) {
     const Values before = answered(setting, {kColumns, rows});
     const auto check = [&](const Records& neighbour) {
       ++pairs;
-      const std::string fault =
-          fault_between(setting.derivation, before, answered(setting, {kColumns, neighbour}));
-      if (fault.empty()) return;
-      INFO("seed " << kSeed << ", setting " << i << ", blocks by " << setting.dataset.blocks->by);
-      INFO(described(setting, rows));
-      INFO(described(setting, neighbour));
-      FAIL_CHECK("neighbours break the derived " << fault);
+      check_between(setting,
+                    "seed " + std::to_string(kSeed) + ", setting " + std::to_string(i) + ", blocks by " +
+                        setting.dataset.blocks->by,
+                    rows, before, neighbour, answered(setting, {kColumns, neighbour}));
     };
     visit_block_neighbours(setting.dataset, rows, check);
     visit_unit_neighbours(setting.dataset, rows, check);
@@ -359,7 +333,7 @@ TEST_CASE(
 TEST_CASE("block neighbour: what a whole unit changes is too small for its rows in one of several blocks",
           "[engine][blocks][neighbour][exhaustive]") {
   const Records rows = {{"p", "9", "A", "2024-01-31"}, {"p", "9", "A", "2024-01-31"}};
-  for (const CaseRow& c : block_questions("whole")) {
+  for (const CaseRow& c : rows_of(kQuestions, "whole")) {
     for (const std::uint64_t k : {1U, 2U}) {
       // Breaking it takes k groups before and k others after, and there are two.
       const std::string& statistic = c[1];
@@ -376,7 +350,7 @@ TEST_CASE("block neighbour: the sensitivities under blocks are attained, so a sm
           "[engine][blocks][neighbour][exhaustive]") {
   // The rows of one unit in January, its place taken by rows in February and the other way round.
   const Records rows = {{"p", "9", "A", "2024-01-31"}, {"p", "9", "A", "2024-01-31"}};
-  for (const CaseRow& c : block_questions("attained")) {
+  for (const CaseRow& c : rows_of(kQuestions, "attained")) {
     const std::uint64_t k = std::stoull(c.at(4));
     const Setting setting = setting_of(toy_dataset(months(), k, Neighbours::add_remove), c[1], c[2], c[3]);
     CAPTURE(c[1], c[2], c[3], k);

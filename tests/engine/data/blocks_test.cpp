@@ -111,19 +111,6 @@ TEST_CASE("blocks: a request that says nothing of their column covers every bloc
   CHECK(covered(dataset, "age > 65 and sent = 2024-02-01") == block_names(dataset));
 }
 
-TEST_CASE("blocks: a window covers the blocks it touches, to the day", "[engine][blocks][exact]") {
-  const Dataset dataset = by_period(CalendarPeriod::month, "2024-01", "2024-04");
-  CHECK(covered(dataset, "seen >= 2024-02-01 and seen < 2024-03-01") == Names{"2024-02"});
-  CHECK(covered(dataset, "seen >= 2024-02-01 and seen <= 2024-03-01") == Names{"2024-02", "2024-03"});
-  CHECK(covered(dataset, "seen > 2024-01-31 and seen < 2024-03-01") == Names{"2024-02"});
-  CHECK(covered(dataset, "seen > 2024-01-30 and seen < 2024-03-01") == Names{"2024-01", "2024-02"});
-  CHECK(covered(dataset, "seen in (2024-04-30, 2024-01-01)") == Names{"2024-01", "2024-04"});
-  CHECK(covered(dataset, "seen in (2024-04-30, 2024-01-01) and seen != 2024-01-01") == Names{"2024-04"});
-  CHECK(covered(dataset, "seen = 2024-01-01 and seen = 2024-01-02").empty());
-  CHECK(covered(dataset, "seen > 2030-01-01").empty());
-  CHECK(covered(dataset, "seen >= 2024-02-01 and age > 200") == Names{"2024-02", "2024-03", "2024-04"});
-}
-
 TEST_CASE("blocks: a block whose every day is excluded is not covered", "[engine][blocks][exact]") {
   const Dataset days = by_period(CalendarPeriod::day, "2024-02-28", "2024-03-01");
   CHECK(covered(days, "seen != 2024-02-29") == Names{"2024-02-28", "2024-03-01"});

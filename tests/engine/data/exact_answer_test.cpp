@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "checked_rows.hpp"
 #include "epsilog/engine/source_io.hpp"
 #include "rows_memory.hpp"
 #include "support/case_table.hpp"
@@ -35,17 +36,8 @@ const char* const kFile =
 }  // namespace
 
 TEST_CASE("supplied value: numbers of any size are taken exactly", "[engine][supplied][exact]") {
-  CHECK(supplied("12.5") == Rational(25, 2));
-  CHECK(supplied("-3") == -3);
-  CHECK(supplied("+3") == 3);
-  CHECK(supplied("-0") == 0);
-  CHECK(supplied("-0.0e5") == 0);
-  CHECK(supplied("2/6") == Rational(1, 3));
-  CHECK(supplied("1E+05") == 100000);
-  CHECK(supplied("1e-2") == Rational(1, 100));
-  CHECK(supplied(".5") == Rational(1, 2));
-  CHECK(supplied("5.") == 5);
-  CHECK(supplied(" 7\n") == 7);
+  check_rows(EPSILOG_SOURCE_DIR "/tests/engine/data/supplied_values.tsv", "is",
+             [](const CaseRow& row) { return accounting::text(supplied(row[1])); });
   CHECK(supplied("1e100000") == accounting::power_of_ten(100000));
   CHECK(supplied("1e-100000") == accounting::power_of_ten(-100000));
   CHECK(supplied(std::string(5000, '9')) == accounting::power_of_ten(5000) - 1);
@@ -56,9 +48,6 @@ TEST_CASE("supplied value: a number beyond what is taken exactly keeps its side"
   const Rational huge = accounting::power_of_ten(100000);
   CHECK(supplied("1e100001") == huge);
   CHECK(supplied("-1e99999999999999999999") == -huge);
-  CHECK(supplied("1e-100002") == 0);
-  CHECK(supplied("-1e-99999999999999999999") == 0);
-  CHECK(supplied("0e999999") == 0);
   // What counts is the number, not how it is written.
   const std::string zeros(200'000, '0');
   CHECK(supplied("0." + zeros + "25e200000") == Rational(1, 4));

@@ -3,6 +3,7 @@
 //
 // The truth is what the path of the rows does with each cell: RowFilter, and ColumnReader for the label,
 // neither of which knows of stretches. derived_column_test.cpp holds the labels to what is written by hand.
+#include <map>
 #include "blocks.hpp"
 #include "column_reader.hpp"
 #include "condition.hpp"
@@ -12,6 +13,7 @@
 #include "policy_text.hpp"
 #include "row_filter.hpp"
 #include "rows_memory.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -92,73 +94,23 @@ std::vector<Domain> domains() {
     tenths.push_back((i < 0 ? "-" : "") + std::to_string(std::abs(i) / 10) + "." +
                      std::to_string(std::abs(i) % 10));
   }
-  const Texts ages = with_others(whole_numbers(-20, 130));
-  const Texts constants = {"-5", "-3", "0", "17", "17.5", "18", "18.5", "19", "65", "110", "111", "120"};
-  const std::string bins = "{from: s, bins: [-3, 0, 18, 19, 65, 111]}";
-  const Texts days = with_others(days_between("2023-12-20", "2024-05-10"));
-  const Texts some_days = {"2023-12-31", "2024-01-01", "2024-01-31", "2024-02-01",
-                           "2024-02-29", "2024-03-01", "2024-03-31", "2024-04-30"};
-  const std::string whole = "{from: s, map: {1: low, 2: low, 5: high, -3: high, 999: unknown";
-  const Texts numbers = with_others([] {
-    Texts result = whole_numbers(-10, 20);
-    for (const char* more : {"998", "999", "1000"}) result.emplace_back(more);
-    return result;
-  }());
-  const Texts around = {"-3", "0", "1", "1.5", "2", "3", "5", "6", "999"};
-  return {
-      {"bins of int", "{type: int, bounds: [0, 110]}", bins, ages, constants},
-      {"bins of int with a constant", "{type: int, bounds: [0, 110], missing: 18}", bins, ages, constants},
-      {"bins of int with a constant without label", "{type: int, bounds: [0, 200], missing: 150}", bins, ages,
-       constants},
-      {"bins of decimal",
-       "{type: decimal, scale: 1, bounds: [0, 9], missing: 2.5}",
-       "{from: s, bins: [-1.5, 0, 9.9, 20]}",
-       with_others(tenths),
-       {"-1.5", "-0.05", "0", "2.5", "9.85", "9.9", "19.9", "20"}},
-      {"bins of double",
-       "{type: double, bounds: [0, 1], missing: 0.1}",
-       "{from: s, bins: [0, 0.1, 1/3, 1, 1e300]}",
-       with_others(doubles_around({0, 0.1, 1.0 / 3, 0.5, 1, 1e300, 5e-324, 1.7e308})),
-       {"0", "0.1", "1/3", "0.5", "1", "1e300", "1e-320", "1e309", "-1e309"}},
-      {"bins of double that no cell has",
-       "{type: double}",
-       "{from: s, bins: [0, 1e-400, 2e-400, 1]}",
-       with_others(doubles_around({0, 0.5, 1})),
-       {"0", "1e-400", "0.5", "1"}},
-      {"months", "{type: date}", "{from: s, per: month, first: 2024-01, last: 2024-03}", days, some_days},
-      {"weeks", "{type: date}", "{from: s, per: week, first: 2024-W01, last: 2024-W09}", days, some_days},
-      {"mapped days", "{type: date}",
-       "{from: s, map: {2024-01-31: eve, 2024-02-01: day, 2024-03-01: day}, other: rest}", days, some_days},
-      {"mapped numbers", "{type: int, bounds: [0, 9], missing: 3}", whole + "}}", numbers, around},
-      {"mapped numbers and others", "{type: int, bounds: [0, 9], missing: 3}", whole + "}, other: rest}",
-       numbers, around},
-      {"mapped numbers and others without a constant", "{type: int}", whole + "}, other: low}", numbers,
-       around},
-      {"mapped texts",
-       "{type: string}",
-       "{from: s, map: {A: a, B: b, C: a}}",
-       with_others({"A", "B", "C", "D", "a"}),
-       {"'A'", "'B'", "'C'", "'D'", "'NA'", "''"},
-       false},
-      {"mapped texts and others",
-       "{type: string}",
-       "{from: s, map: {A: a, B: b, C: a}, other: rest}",
-       with_others({"A", "B", "C", "D", "a"}),
-       {"'A'", "'B'", "'C'", "'D'", "'NA'", "''"},
-       false},
-      {"mapped truth",
-       "{type: bool}",
-       "{from: s, map: {true: yes, false: no}, other: rest}",
-       with_others({"true", "FALSE", "0", "1"}),
-       {"true", "false"},
-       false},
-      {"mapped truth and others",
-       "{type: bool}",
-       "{from: s, map: {true: yes}, other: rest}",
-       with_others({"true", "FALSE", "0", "1"}),
-       {"true", "false"},
-       false},
-  };
+  Texts numbers = whole_numbers(-10, 20);
+  for (const char* more : {"998", "999", "1000"}) numbers.emplace_back(more);
+  const std::map<std::string, Texts> cells = {
+      {"ages", whole_numbers(-20, 130)},
+      {"tenths", tenths},
+      {"doubles", doubles_around({0, 0.1, 1.0 / 3, 0.5, 1, 1e300, 5e-324, 1.7e308})},
+      {"few doubles", doubles_around({0, 0.5, 1})},
+      {"days", days_between("2023-12-20", "2024-05-10")},
+      {"numbers", numbers},
+      {"texts", {"A", "B", "C", "D", "a"}},
+      {"truth", {"true", "FALSE", "0", "1"}}};
+  std::vector<Domain> result;
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/engine/data/label_domains.tsv")) {
+    result.push_back({row.at(0), row.at(1), row.at(2), with_others(cells.at(row.at(3))), words_of(row.at(5)),
+                      row.at(4) == "ordered"});
+  }
+  return result;
 }
 
 std::string quoted_cell(const std::string& text) {
@@ -269,37 +221,6 @@ TEST_CASE("labelled block: there is one for each label, in the order of the labe
   CHECK(block_names(with_blocks("{code: {type: string}, kind: {from: code, map: {C34: lung, C33: lung, I21: "
                                 "heart}, other: rest}}",
                                 "kind")) == Texts{"heart", "lung", "rest"});
-}
-
-TEST_CASE("labelled block: a condition on what the column is a function of is mapped through, to the number",
-          "[engine][blocks][derived][exact]") {
-  const Dataset dataset = with_blocks(kAges, "band");
-  const Texts all = block_names(dataset);
-  CHECK(covered(dataset, "") == all);
-  CHECK(covered(dataset, "age >= 65") == Texts{"[65,111)"});
-  CHECK(covered(dataset, "age > 64") == Texts{"[65,111)"});
-  CHECK(covered(dataset, "age >= 64") == Texts{"[40,65)", "[65,111)"});
-  CHECK(covered(dataset, "age > 64.5") == Texts{"[65,111)"});
-  CHECK(covered(dataset, "age between 17 and 18") == Texts{"[0,18)", "[18,40)"});
-  CHECK(covered(dataset, "age not between 18 and 110") == Texts{"[0,18)"});
-  CHECK(covered(dataset, "age in (3, 50, 200)") == Texts{"[0,18)", "[40,65)"});
-  CHECK(covered(dataset, "age = 3 or age = 70 and ward = 'A'") == Texts{"[0,18)", "[65,111)"});
-  // Values beyond the bounds are clamped for no condition and for no label.
-  CHECK(covered(dataset, "age > 110").empty());
-  CHECK(covered(dataset, "age < 0").empty());
-  CHECK(covered(dataset, "age is missing").empty());
-  CHECK(covered(dataset, "age is missing or age = 64.5 or age < 3") == Texts{"[0,18)"});
-}
-
-TEST_CASE("labelled block: a condition on the column itself covers the blocks that it names",
-          "[engine][blocks][derived][exact]") {
-  const Dataset dataset = with_blocks(kAges, "band");
-  CHECK(covered(dataset, "band = '[0,18)'") == Texts{"[0,18)"});
-  CHECK(covered(dataset, "band in ('[65,111)', '[0,18)')") == Texts{"[0,18)", "[65,111)"});
-  CHECK(covered(dataset, "band not in ('[65,111)', '[0,18)')") == Texts{"[18,40)", "[40,65)"});
-  CHECK(covered(dataset, "band != '[0,18)' and age < 40") == Texts{"[18,40)"});
-  CHECK(covered(dataset, "band = '[0,18)' and age >= 18").empty());
-  CHECK(covered(dataset, "band is missing").empty());
 }
 
 TEST_CASE("labelled block: a condition on any other column covers all blocks",

@@ -233,12 +233,8 @@ void check_random_settings(std::uint64_t seed, int settings, bool exact, Groups 
     const Records rows = random_rows(setting.dataset, size, random);
     visit_pairs(setting, rows, [&](const Values& before, const Values& after, const Records& neighbour) {
       ++pairs;
-      const std::string fault = fault_between(setting.derivation, before, after);
-      if (fault.empty()) return;
-      INFO("seed " << seed << ", setting " << i);
-      INFO(described(setting, rows));
-      INFO(described(setting, neighbour));
-      FAIL_CHECK("neighbours break the derived " << fault);
+      check_between(setting, "seed " + std::to_string(seed) + ", setting " + std::to_string(i), rows, before,
+                    neighbour, after);
     });
   }
   CHECK(pairs > static_cast<std::uint64_t>(settings));

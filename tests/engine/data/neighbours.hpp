@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "epsilog/mechanisms/quantile_mechanism.hpp"
+#include "first_cells.hpp"
 #include "rows_memory.hpp"
+#include "support/catch.hpp"
 
 namespace epsilog::test {
 
@@ -34,33 +37,7 @@ const auto& pick(const List& list, std::mt19937_64& random) {
 
 /// Texts that a person might put into a cell to have it fail: too large, too long, of no type or encoding.
 inline std::vector<std::string> hostile_cells() {
-  return {"1e400",
-          "-1e400",
-          "1e-400",
-          "nan",
-          "-inf",
-          "0x1p3",
-          std::string(60, '9'),
-          "-" + std::string(60, '9'),
-          "0." + std::string(400, '3'),
-          std::string(2000, '1') + "e-1999",
-          "9223372036854775808",
-          "2024-02-30",
-          "0000-00-00",
-          " 1",
-          "1\n",
-          "\"",
-          "\"\"\"",
-          ",,,",
-          "\r",
-          "'; DROP TABLE visits; --",
-          std::string(1, '\0'),
-          std::string("A\0B", 3),
-          "\xff",
-          "\xed\xa0\x80",
-          "\xef\xbb\xbf",
-          "\uff11",
-          "\u221e"};
+  return first_cells(EPSILOG_SOURCE_DIR "/tests/engine/data/hostile_cells.tsv");
 }
 
 inline Records without(const Records& rows, const std::vector<std::size_t>& places) {
@@ -131,6 +108,24 @@ inline Values rank_errors(const Component& component,
   return errors;
 }
 
+inline Setting setting_of(Dataset dataset, const std::string& statistic, const std::string& by,
+                          const std::string& where) {
+  Setting setting;
+  setting.dataset = std::move(dataset);
+  setting.question = question(statistic, by, where);
+  setting.derivation = derive(setting.dataset, setting.question);
+  return setting;
+}
+
+/// The units of the data and one that is not there.
+inline std::set<std::string> ids_of(const Records& rows) {
+  std::set<std::string> result = {"new"};
+  for (const MemoryRow& row : rows) {
+    if (!row.empty() && !row[0].empty()) result.insert(row[0]);
+  }
+  return result;
+}
+
 inline Values answered(const Setting& setting, const MemoryTable& table) {
   MemorySource source(table, wanted_columns(setting.dataset, setting.question));
   const auto answer = answer_rows(source, setting.dataset, setting.question, setting.derivation, {});
@@ -183,6 +178,15 @@ inline std::string fault_between(const Derivation& derivation, const Values& bef
     if (!fault.empty()) return fault;
   }
   return "";
+}
+
+/// Fails where the answers of two neighbours break the derivation. `which` says how to have them again.
+inline void check_between(const Setting& setting, const std::string& which, const Records& rows,
+                          const Values& before, const Records& neighbour, const Values& after) {
+  const std::string fault = fault_between(setting.derivation, before, after);
+  if (fault.empty()) return;
+  INFO(which << "\n" << described(setting, rows) << "\n" << described(setting, neighbour));
+  FAIL_CHECK("neighbours break the derived " << fault);
 }
 
 }  // namespace epsilog::test

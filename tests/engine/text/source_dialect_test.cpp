@@ -2,12 +2,12 @@
 // a table is written as, its answers are those of the same table in plain UTF-8.
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include <array>
 #include "blocks.hpp"
 #include "checked_rows.hpp"
 #include "column_cell.hpp"
 #include "epsilog/engine/csv_records.hpp"
 #include "epsilog/engine/utf8.hpp"
+#include "read_cell.hpp"
 #include "rows_memory.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -156,20 +156,7 @@ TEST_CASE(
     "source: groups of thousands are of three digits, all of them or none, dates of the one declared format",
 
     "[engine][dialect][exact]") {
-  check_rows(EPSILOG_SOURCE_DIR "/tests/engine/text/dialect_cells.tsv", "cell", [](const CaseRow& row) {
-    const auto called = [](const auto& all, const std::string& word) {
-      return *std::find_if(all.begin(), all.end(), [&](auto one) { return name(one) == word; });
-    };
-    constexpr std::array kTypes = {ColumnType::integer, ColumnType::decimal, ColumnType::real,
-                                   ColumnType::date};
-    const ColumnType type = called(kTypes, row[1]);
-    const CellDialect dialect{row.at(2).at(0), row.at(3), called(kDateFormats, row.at(4))};
-    const Cell cell =
-        CellReader(type, static_cast<unsigned>(std::stoul(row.at(5))), dialect).read({row.at(6), false});
-    if (cell.missing) return std::string("-");
-    return std::to_string(type == ColumnType::real ? static_cast<long>(cell.real)
-                                                   : static_cast<long>(cell.fixed));
-  });
+  check_rows(EPSILOG_SOURCE_DIR "/tests/engine/text/dialect_cells.tsv", "cell", cell_read);
 }
 
 TEST_CASE("source: every byte of an encoding is one character, or makes its record malformed",
