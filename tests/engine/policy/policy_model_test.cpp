@@ -1,9 +1,12 @@
 // What a policy says becomes exactly what the model holds.
+#include <map>
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/nearest.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "file_text.hpp"
+#include "implied_object.hpp"
 #include "policy_text.hpp"
+#include "support/case_table.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -58,35 +61,32 @@ TEST_CASE("policy: the smallest policy is decoded to its last digit", "[engine][
   CHECK(clinic.settings("sum").precision.bits == 0);
 }
 
-TEST_CASE("policy: amounts are exact numbers rounded down onto their grid", "[engine][policy][exact]") {
-  PolicyText text;
-  text.budget = "{epsilon: 1/3, delta: 1e-6}";
-  text.more = "per_release: {epsilon: '0.1'}";
-  const Dataset clinic = text.dataset();
-  CHECK(clinic.budget.epsilon.units() == 333'333'333'333);
-  CHECK(clinic.budget.delta.units() == 1'000'000'000'000);
-  CHECK(clinic.budget.measure == Measure::approximate);
-  CHECK(clinic.per_release->epsilon->units() == 100'000'000'000);
-
-  text.budget = "{epsilon: 0.1e1, delta: 1e-6, measure: approximate}";
-  CHECK(text.dataset().budget.epsilon.text() == "1");
-  text.budget = "{epsilon: 3, measure: pure}";
-  CHECK(text.dataset().budget.measure == Measure::pure);
-}
-
-TEST_CASE("policy: the dialect of a CSV source is taken as declared", "[engine][policy][exact]") {
-  PolicyText text;
-  text.source =
-      "{csv: \"data/in put.csv\", delimiter: ';', decimal: ',', null: ['', NA, 'n/a'], multiline: true}";
-  const Dataset clinic = text.dataset();
-  CHECK(clinic.csv->path == "data/in put.csv");
-  CHECK(clinic.csv->delimiter == ';');
-  CHECK(clinic.csv->decimal_point == ',');
-  CHECK(clinic.csv->null == Texts{"", "NA", "n/a"});
-  CHECK(clinic.csv->multiline);
-
-  text.source = "{csv: visits.tsv, delimiter: \"\\t\"}";
-  CHECK(text.dataset().csv->delimiter == '\t');
+TEST_CASE("policy: what its parts say is in the object that it implies, to the last digit",
+          "[engine][policy][askers][budget][exact]") {
+  const std::map<std::string, std::string PolicyText::*> parts = {
+      {"source", &PolicyText::source}, {"unit", &PolicyText::unit},
+      {"rows", &PolicyText::rows},     {"neighbours", &PolicyText::neighbours},
+      {"budget", &PolicyText::budget}, {"columns", &PolicyText::columns},
+      {"more", &PolicyText::more},     {"principals", &PolicyText::principals}};
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/engine/policy/implied_parts.tsv")) {
+    PolicyText text;
+    std::vector<std::string> expected;
+    for (const std::string& cell : row) {
+      const std::size_t sign = cell.find('=');
+      if (cell[0] == '"' || cell[0] == '!') {
+        expected.push_back(cell);
+      } else {
+        text.*parts.at(cell.substr(0, sign)) = cell.substr(sign + 1);
+      }
+    }
+    REQUIRE_FALSE(expected.empty());
+    const std::string object = implied_object(checked_policy(text.yaml(), "p.yaml"));
+    for (const std::string& part : expected) {
+      CAPTURE(text.yaml(), object, part);
+      const bool absent = part[0] == '!';
+      CHECK((object.find(part.substr(absent ? 1 : 0)) == std::string::npos) == absent);
+    }
+  }
 }
 
 TEST_CASE("policy: an SQLite source has a file and a table", "[engine][policy][exact]") {
@@ -96,118 +96,8 @@ TEST_CASE("policy: an SQLite source has a file and a table", "[engine][policy][e
   CHECK_FALSE(clinic.csv.has_value());
   CHECK(clinic.sqlite->path == "clinic.db");
   CHECK(clinic.sqlite->table == "visits 2024");
-}
-
-TEST_CASE("policy: each row may be a unit, and the size may be public", "[engine][policy][exact]") {
-  PolicyText text;
-  text.unit = "row";
-  text.rows = "{exact: 1000000000000}";
-  text.neighbours = "replace-one";
-  text.columns = "{age: {type: int, bounds: [0, 110], missing: 40}, note: {type: string}}";
-  const Dataset clinic = text.dataset();
-  CHECK(clinic.unit.is_row());
-  CHECK(clinic.unit.max_rows == 1);
-  CHECK(clinic.rows.exact);
-  CHECK(clinic.rows.count == 1'000'000'000'000);
-  CHECK(clinic.neighbours == Neighbours::replace_one);
-  CHECK(*clinic.column("age")->missing == 40);
-}
-
-TEST_CASE("policy: columns of every type hold canonical values", "[engine][policy][exact]") {
-  PolicyText text;
-  text.columns =
-      "\n      i: {type: int, bounds: [-5, 5], values: [-3, 0, 5], missing: -5}"
-      "\n      d: {type: decimal, scale: 3, bounds: [-1.5, 2.125], missing: 0.125}"
-      "\n      f: {type: double, bounds: [-1/3, 1e3], missing: 1/7}"
-      "\n      s: {type: string, values: [no, 'a b', \"ü\", 01]}"
-      "\n      b: {type: bool}"
-      "\n      c: {type: bool, values: [true]}"
-      "\n      t: {type: date, values: [2024-02-29, 0001-01-01], missing: skip}";
-  const Dataset clinic = text.dataset();
-  CHECK(clinic.column("i")->values == Texts{"-3", "0", "5"});
-  CHECK(*clinic.column("i")->missing == -5);
-  CHECK(clinic.column("d")->type == ColumnType::decimal);
-  CHECK(*clinic.column("d")->missing == Rational(1, 8));
-  CHECK(clinic.column("f")->type == ColumnType::real);
-  CHECK(clinic.column("f")->bounds->lower == Rational(-1, 3));
-  CHECK(*clinic.column("f")->missing == Rational(1, 7));
-  CHECK(clinic.column("s")->values == Texts{"no", "a b", "ü", "01"});
-  CHECK(clinic.column("b")->values == Texts{"false", "true"});
-  CHECK(clinic.column("c")->values == Texts{"true"});
-  CHECK(clinic.column("t")->values == Texts{"2024-02-29", "0001-01-01"});
-  CHECK_FALSE(clinic.column("t")->missing.has_value());
-}
-
-TEST_CASE("policy: a dataset without a source needs no rows and has queries", "[engine][policy][exact]") {
-  PolicyText text;
-  text.source = text.rows = text.columns = "";
-  text.more =
-      "queries: {share: {bounds: [0, 1], sensitivity: 1/2500}, slope: {bounds: [-10, 30], sensitivity: 2, "
-      "undefined: 0}}";
-  const Dataset clinic = text.dataset();
-  CHECK_FALSE(clinic.has_source());
-  CHECK(clinic.rows.count == 0);
-  REQUIRE(clinic.queries.size() == 2);
-  CHECK(clinic.query("share")->sensitivity == Rational(1, 2500));
-  CHECK(clinic.query("share")->undefined == Rational(1, 2));
-  CHECK(clinic.query("share")->mark.line == 7);
-  CHECK(clinic.query("slope")->undefined == 0);
-}
-
-TEST_CASE("policy: what a release entry leaves open comes from default", "[engine][policy][exact]") {
-  PolicyText text;
-  text.more =
-      "queries: {q: {bounds: [0, 1], sensitivity: 1}}\n"
-      "    release:\n"
-      "      sum: {bound: 1/4}\n"
-      "      default: {mechanism: snapping, precision: 256, binding_probability: 1e-3}\n"
-      "      mean: {arithmetic: exact}\n"
-      "      variance: {precision: binary64}\n"
-      "      q: {precision: auto}";
-  const Dataset clinic = text.dataset();
-  CHECK(clinic.settings("default").precision.bits == 256);
-  CHECK(*clinic.settings("count").binding_probability == Rational(1, 1000));
-  CHECK(clinic.settings("sum").precision.bits == 256);
-  CHECK(*clinic.settings("sum").bound == Rational(1, 4));
-  CHECK_FALSE(clinic.settings("sum").binding_probability.has_value());
-  CHECK(clinic.settings("sum").mark.line == 12);
-  CHECK(clinic.settings("mean").arithmetic == ArithmeticChoice::exact);
-  CHECK(clinic.settings("mean").precision.bits == 0);
-  CHECK(*clinic.settings("mean").binding_probability == Rational(1, 1000));
-  CHECK(clinic.settings("variance").precision.bits == 53);
-  CHECK(clinic.settings("q").precision.bits == 0);
-  CHECK(clinic.settings("units").mark.line == 13);
-}
-
-TEST_CASE("policy: a mechanism drops what it inherits of another's keys", "[engine][policy][exact]") {
-  PolicyText text;
-  text.budget = "{epsilon: 3, delta: 1e-6}";
-  text.more =
-      "release:\n"
-      "      default: {mechanism: discrete_laplace, grid: 1/4}\n"
-      "      count: {mechanism: discrete_gaussian}\n"
-      "      units: {grid: auto}\n"
-      "      sum: {mechanism: snapping, precision: 256}\n"
-      "      mean: {mechanism: gaussian, grid: 8}";
-  const Dataset clinic = text.dataset();
-  CHECK(clinic.settings("default").mechanism == MechanismChoice::discrete_laplace);
-  CHECK(*clinic.settings("variance").grid == Rational(1, 4));
-  CHECK(clinic.settings("count").mechanism == MechanismChoice::discrete_gaussian);
-  CHECK(*clinic.settings("count").grid == Rational(1, 4));
-  CHECK(clinic.settings("units").mechanism == MechanismChoice::discrete_laplace);
-  CHECK_FALSE(clinic.settings("units").grid.has_value());
-  CHECK(clinic.settings("sum").mechanism == MechanismChoice::snapping);
-  CHECK(clinic.settings("sum").precision.bits == 256);
-  CHECK_FALSE(clinic.settings("sum").grid.has_value());
-  CHECK(*clinic.settings("mean").grid == 8);
-
-  text.more =
-      "release:\n"
-      "      default: {precision: 256, bound: 1000}\n"
-      "      count: {mechanism: discrete_laplace}";
-  CHECK(text.dataset().settings("count").precision.bits == 0);
-  CHECK_FALSE(text.dataset().settings("count").bound.has_value());
-  CHECK(text.dataset().settings("sum").precision.bits == 256);
+  text.source = "{csv: \"data/in put.csv\"}";
+  CHECK(text.dataset().csv->path == "data/in put.csv");
 }
 
 TEST_CASE("policy: every key of another mechanism is refused at its place", "[engine][policy][negative]") {
@@ -225,23 +115,6 @@ TEST_CASE("policy: every key of another mechanism is refused at its place", "[en
               "gaussian; remove it",
               "12:36: release.count.grid: only a discrete mechanism or gaussian has it, and this entry is "
               "released by snapping; remove it"});
-}
-
-TEST_CASE("policy: a Gaussian under a pure budget is a valid policy, whose releases will be refused",
-          "[engine][policy][exact]") {
-  PolicyText text;
-  text.more = "release: {default: {mechanism: gaussian, grid: 1/8}}";
-  CHECK(text.dataset().budget.measure == Measure::pure);
-}
-
-TEST_CASE("policy: allow distinguishes an absent list from an empty one", "[engine][policy][exact]") {
-  PolicyText text;
-  text.more = "allow: {statistics: [count, value], columns: [], by: [ward]}";
-  const Allow allow = text.dataset().allow;
-  CHECK(*allow.statistics == std::vector<StatisticKind>{StatisticKind::count, StatisticKind::value});
-  CHECK(allow.columns->empty());
-  CHECK(*allow.by == Texts{"ward"});
-  CHECK_FALSE(allow.where.has_value());
 }
 
 TEST_CASE("policy: several datasets keep their order and an unknown one is suggested", "[engine][policy]") {
