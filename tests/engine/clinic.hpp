@@ -85,6 +85,11 @@ inline engine::Request supplied(const std::string& value, const std::string& eps
   return result;
 }
 
+inline engine::Request held(engine::Request asked, engine::Holding holding = engine::Holding::reserved) {
+  asked.holding = holding;
+  return asked;
+}
+
 inline engine::Answer release(engine::Engine& engine, const engine::Request& request) {
   mechanisms::SystemBits bits;
   return engine.release(request, bits, {});

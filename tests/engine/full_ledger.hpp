@@ -8,6 +8,7 @@
 #include "epsilog/engine/named_keys.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
+#include "file_text.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
 
@@ -76,8 +77,7 @@ class FullLedger {
       reading->wall_ms -= 3'600'000;  // put right
       CHECK(release(opened, supplied("4", "0.1")).recorded.granted);
     }
-    std::ifstream file(path(), std::ios::binary);
-    bytes_.assign(std::istreambuf_iterator<char>(file), {});
+    bytes_ = file_text(path());
   }
 
   [[nodiscard]] std::string path() const { return folder_.path("ledger"); }

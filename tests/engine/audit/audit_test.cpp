@@ -1,6 +1,7 @@
 #include "audit/tamperings.hpp"
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "sql_rows.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
 
@@ -139,10 +140,7 @@ TEST_CASE("audit: two decisions in exchanged order are found", "[engine][audit][
 
 TEST_CASE("audit: a dropped trigger is a fault of the schema", "[engine][audit][negative]") {
   History history;
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open(history.clinic.ledger().c_str(), &database) == SQLITE_OK);
-  REQUIRE(sqlite3_exec(database, "DROP TRIGGER movement_no_update", nullptr, nullptr, nullptr) == SQLITE_OK);
-  sqlite3_close(database);
+  sql_rows(history.clinic.ledger(), "DROP TRIGGER movement_no_update");
   const AuditReport report = audit_verify(history.clinic.ledger());
   REQUIRE_FALSE(report.ok);
   CHECK(report.faults.at(0).record == "schema");

@@ -5,7 +5,9 @@
 
 #include "epsilog/engine/audit_limits.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "file_text.hpp"
 #include "full_ledger.hpp"
+#include "sql_rows.hpp"
 #include "support/case_table.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
@@ -16,23 +18,7 @@ using engine::Engine;
 
 namespace {
 
-using Row = std::vector<std::string>;
-
-/// Rows as text, "NULL" for NULL.
-std::vector<Row> rows_of(const std::string& path, const std::string& sql) {
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
-  std::vector<Row> rows;
-  const auto keep = [](void* kept, int columns, char** texts, char**) {
-    Row row;
-    for (int i = 0; i < columns; ++i) row.emplace_back(texts[i] == nullptr ? "NULL" : texts[i]);
-    static_cast<std::vector<Row>*>(kept)->push_back(std::move(row));
-    return 0;
-  };
-  CHECK(sqlite3_exec(database, sql.c_str(), keep, &rows, nullptr) == SQLITE_OK);
-  sqlite3_close(database);
-  return rows;
-}
+using Row = SqlRow;
 
 std::string quoted(const std::string& text) {
   std::string result = "'";
@@ -106,13 +92,13 @@ struct Edit {
 /// that shows it.
 std::vector<Edit> edits_of(const std::string& path, std::set<std::string>& empty_tables) {
   std::vector<Edit> edits;
-  const auto tables = rows_of(
+  const auto tables = sql_rows(
       path, "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND name NOT GLOB 'sqlite_*'");
   for (const Row& table : tables) {
     const std::string& name = table[0];
     const auto columns =
-        rows_of(path, "SELECT '\"' || name || '\"', type, pk, name FROM pragma_table_info('" + name +
-                          "') ORDER BY cid");
+        sql_rows(path, "SELECT '\"' || name || '\"', type, pk, name FROM pragma_table_info('" + name +
+                           "') ORDER BY cid");
     std::string key;
     std::string names;
     for (const Row& column : columns) {
@@ -123,8 +109,8 @@ std::vector<Edit> edits_of(const std::string& path, std::set<std::string>& empty
     const std::string kinds =
         "SELECT " + kind_column(name) + " AS kind, " + place + " AS place" + names + " FROM " + name;
     const auto rows =
-        rows_of(path, "SELECT * FROM (" + kinds + ") GROUP BY kind HAVING place = min(place)" +
-                          " UNION SELECT * FROM (" + kinds + ") GROUP BY kind HAVING place = max(place)");
+        sql_rows(path, "SELECT * FROM (" + kinds + ") GROUP BY kind HAVING place = min(place)" +
+                           " UNION SELECT * FROM (" + kinds + ") GROUP BY kind HAVING place = max(place)");
     if (rows.empty()) empty_tables.insert(name);
     for (const Row& row : rows) {
       std::string where;
@@ -142,9 +128,9 @@ std::vector<Edit> edits_of(const std::string& path, std::set<std::string>& empty
     }
   }
   // What a release says is one column.
-  for (const Row& row : rows_of(path,
-                                "SELECT DISTINCT p.no, m.fullkey, m.atom, m.type FROM plan AS p,"
-                                " json_tree(p.release) AS m WHERE p.release <> '' AND m.atom NOT NULL")) {
+  for (const Row& row : sql_rows(path,
+                                 "SELECT DISTINCT p.no, m.fullkey, m.atom, m.type FROM plan AS p,"
+                                 " json_tree(p.release) AS m WHERE p.release <> '' AND m.atom NOT NULL")) {
     const std::string other = row[3] == "integer" ? row[2] + " + 1"
                               : row[2].empty()    ? "'x'"
                                                   : quoted(with_other(row[2], row[2].size() - 1));
@@ -269,12 +255,12 @@ struct StoredNumber {
 std::map<std::string, StoredNumber> numbers_of_releases(const std::string& path) {
   std::map<std::string, std::vector<std::string>> ids_of_plan;
   std::map<std::string, std::string> plans;  // by seq
-  for (const Row& row : rows_of(path, "SELECT seq, plan FROM decision")) plans[row[0]] = row[1];
+  for (const Row& row : sql_rows(path, "SELECT seq, plan FROM decision")) plans[row[0]] = row[1];
   Engine::open(path).history("", 0, [&](const engine::Answer& answer) {
     ids_of_plan[plans[std::to_string(answer.recorded.seq)]].push_back(answer.recorded.decision_id);
   });
   std::map<std::string, StoredNumber> numbers;
-  for (const Row& row : rows_of(
+  for (const Row& row : sql_rows(
            path,
            "SELECT d.seq, m.atom, m.key, m.fullkey, p.no FROM decision AS d JOIN plan AS p ON p.no = d.plan,"
            " json_tree(p.release) AS m WHERE d.outcome = 1 AND m.type = 'text' AND (m.fullkey GLOB"
@@ -335,8 +321,7 @@ TEST_CASE("audit: a number of a release that is not as it is recorded is named, 
 
 TEST_CASE("audit: the columns that only an anchor outside protects are documented",
           "[engine][audit][columns]") {
-  std::ifstream file(EPSILOG_SOURCE_DIR "/docs/known_limitations.md");
-  const std::string page((std::istreambuf_iterator<char>(file)), {});
+  const std::string page = file_text(EPSILOG_SOURCE_DIR "/docs/known_limitations.md");
   for (const auto& anchored : engine::anchored_columns()) {
     CAPTURE(anchored.column);
     CHECK(page.find("| `" + std::string(anchored.column) + "` | " + std::string(anchored.what) + " |") !=
@@ -354,12 +339,8 @@ TEST_CASE("audit: no name of a trigger hides it, and no writer works under it", 
     }
     Engine engine = clinic.open();
     CHECK(release(engine, request("count", "1")).recorded.granted);
-    sqlite3* database = nullptr;
-    REQUIRE(sqlite3_open(clinic.ledger().c_str(), &database) == SQLITE_OK);
-    const std::string sql = "CREATE TRIGGER " + std::string(trigger) +
-                            " AFTER INSERT ON movement BEGIN UPDATE meta SET boot_offset = 0; END";
-    REQUIRE(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
-    sqlite3_close(database);
+    sql_rows(clinic.ledger(), "CREATE TRIGGER " + std::string(trigger) +
+                                  " AFTER INSERT ON movement BEGIN UPDATE meta SET boot_offset = 0; END");
     // Both who was at work and who comes.
     CHECK_THROWS_AS(release(engine, request("count", "0.5")), LedgerCorrupt);
     Engine later = clinic.open();
@@ -374,10 +355,7 @@ TEST_CASE("audit: no name of a trigger hides it, and no writer works under it", 
 
 TEST_CASE("audit: SQLite's own statistics are no change of the schema", "[engine][audit][schema]") {
   const Clinic clinic;
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open(clinic.ledger().c_str(), &database) == SQLITE_OK);
-  REQUIRE(sqlite3_exec(database, "ANALYZE", nullptr, nullptr, nullptr) == SQLITE_OK);
-  sqlite3_close(database);
+  sql_rows(clinic.ledger(), "ANALYZE");
   Engine engine = clinic.open();
   CHECK(release(engine, request("count", "1")).recorded.granted);
   CHECK(engine::audit_verify(clinic.ledger()).ok);

@@ -7,6 +7,7 @@
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "implied_object.hpp"
+#include "sql_rows.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
 #include "waiting.hpp"
@@ -53,19 +54,10 @@ struct Wards {
 
 /// The longest of what decisions store, plans aside: a movement takes eight numbers.
 std::size_t largest_decision(const std::string& path) {
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
-  sqlite3_stmt* statement = nullptr;
-  REQUIRE(sqlite3_prepare_v2(database,
-                             "SELECT max(length(CAST(reasons AS BLOB)) + length(CAST(purpose AS BLOB)) +"
-                             " 64 * (SELECT count(*) FROM movement AS m WHERE m.seq = d.seq))"
-                             " FROM decision AS d",
-                             -1, &statement, nullptr) == SQLITE_OK);
-  REQUIRE(sqlite3_step(statement) == SQLITE_ROW);
-  const auto bytes = static_cast<std::size_t>(sqlite3_column_int64(statement, 0));
-  sqlite3_finalize(statement);
-  sqlite3_close(database);
-  return bytes;
+  return std::stoull(
+      sql_value(path,
+                "SELECT max(length(CAST(reasons AS BLOB)) + length(CAST(purpose AS BLOB)) +"
+                " 64 * (SELECT count(*) FROM movement AS m WHERE m.seq = d.seq)) FROM decision AS d"));
 }
 
 std::vector<std::string> fault_codes(const std::string& ledger) {

@@ -10,6 +10,7 @@
 
 #include "epsilog/engine/ledger_evidence.hpp"
 #include "epsilog/engine/named_keys.hpp"
+#include "file_text.hpp"
 #include "note_file.hpp"
 #include "refused_for.hpp"
 #include "replica_file.hpp"
@@ -51,10 +52,7 @@ struct Signing {
     REQUIRE(sign() == DueOutcome::appended);
     rule = before;
   }
-  [[nodiscard]] std::string notes() const {
-    std::ifstream file(rule.file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  [[nodiscard]] std::string notes() const { return file_text(rule.file); }
   void write_notes(const std::string& text) const {
     std::ofstream(rule.file, std::ios::binary | std::ios::trunc) << text;
   }

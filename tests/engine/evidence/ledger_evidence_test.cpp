@@ -4,6 +4,7 @@
 #include "clinic.hpp"
 #include "epsilog/engine/witness.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "in_threads.hpp"
 #include "refused_for.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
@@ -238,14 +239,11 @@ TEST_CASE("audit checkpoint: many at once give notes that are consistent", "[evi
   const Evident one;
   one.ask(2);
   std::vector<Checkpoint> made(6);
-  std::vector<std::thread> threads;
-  for (Checkpoint& checkpoint : made) {
-    threads.emplace_back([&one, &checkpoint] {
-      one.ask(1);
-      checkpoint = one.sign();
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  in_threads(static_cast<int>(made.size()), [&](int i) {
+    Checkpoint& checkpoint = made[static_cast<std::size_t>(i)];
+    one.ask(1);
+    checkpoint = one.sign();
+  });
   for (const Checkpoint& checkpoint : made) {
     CHECK(engine::attested(checkpoint, {.log = one.vkey}).signed_by_log);
     CHECK(contained(one.view(), checkpoint));

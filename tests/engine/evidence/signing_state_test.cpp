@@ -8,6 +8,7 @@
 
 #include "epsilog/engine/checkpoint.hpp"
 #include "epsilog/engine/key_file.hpp"
+#include "file_text.hpp"
 #include "refused_for.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -20,12 +21,6 @@ using namespace std::chrono_literals;
 namespace {
 
 const std::string kName = "epsilog/0123456789abcdef0123456789abcdef";
-
-std::string read(const std::string& file) {
-  std::stringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 /// MTH of RFC 6962, section 2.1, over the leaves of the decimal numbers.
 Hash root_of(std::uint64_t first, std::uint64_t last) {
@@ -121,17 +116,17 @@ TEST_CASE("key file: it is made for its owner alone, with an empty state, and ov
     REQUIRE(stat(folder.path(name).c_str(), &about) == 0);
     CHECK((about.st_mode & 0777U) == 0600);
   }
-  CHECK(SigningKey::parse(read(file)).verifier() == made);
-  CHECK(read(file + ".state") == state_text({.key = made}));
-  const std::string before = read(file);
+  CHECK(SigningKey::parse(file_text(file)).verifier() == made);
+  CHECK(file_text(file + ".state") == state_text({.key = made}));
+  const std::string before = file_text(file);
   CHECK_THAT(refused_for<KeyUnusable>([&] { return generate_key(file, kName); }),
              says("nothing is overwritten"));
-  CHECK(read(file) == before);
+  CHECK(file_text(file) == before);
   // A state without a key is something too; and no key is left where the state could not be made.
   std::filesystem::remove(file);
   CHECK_THROWS_AS(generate_key(file, kName), KeyUnusable);
   CHECK_FALSE(std::filesystem::exists(file));
-  CHECK(read(file + ".state") == state_text({.key = made}));
+  CHECK(file_text(file + ".state") == state_text({.key = made}));
 }
 
 TEST_CASE("key file: one that others may read, or of several names, is refused",
@@ -165,10 +160,10 @@ TEST_CASE("key file: a state that is missing, damaged or of another key is refus
   static_cast<void>(generate_key(folder.path("other"), kName));
   const auto refused = [&] { return refused_for<KeyUnusable>([&] { return KeyFile(file).state(); }); };
   CHECK(refused().empty());
-  const std::string state = read(file + ".state");
+  const std::string state = file_text(file + ".state");
   folder.write("key.state", state.substr(0, state.size() / 2));
   CHECK_THAT(refused(), says("is damaged") && says("--state-from"));
-  folder.write("key.state", read(folder.path("other.state")));
+  folder.write("key.state", file_text(folder.path("other.state")));
   CHECK_THAT(refused(), says("is of another key") && says("--state-from"));
   std::filesystem::remove(file + ".state");
   CHECK_THAT(refused(), says("cannot open") && says("--state-from"));

@@ -5,23 +5,18 @@
 #include "epsilog/engine/audit.hpp"
 #include "full_ledger.hpp"
 #include "lived_history.hpp"
+#include "sql_rows.hpp"
 
 namespace epsilog::test {
 namespace {
 
 /// Rows of a query, each "a|b|…\n".
 std::string text_of_rows(const std::string& path, const std::string& sql) {
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
   std::string rows;
-  const auto collect = [](void* out, int columns, char** values, char**) {
-    for (int i = 0; i < columns; ++i) *static_cast<std::string*>(out) += std::string(values[i]) + "|";
-    *static_cast<std::string*>(out) += "\n";
-    return 0;
-  };
-  const int status = sqlite3_exec(database, sql.c_str(), collect, &rows, nullptr);
-  sqlite3_close(database);
-  REQUIRE(status == SQLITE_OK);
+  for (const SqlRow& row : sql_rows(path, sql)) {
+    for (const std::string& value : row) rows += value + "|";
+    rows += "\n";
+  }
   return rows;
 }
 
@@ -157,13 +152,8 @@ TEST_CASE("lines: from a line on, all that follow are told", "[lines][history]")
 
 TEST_CASE("lines: a row that was changed is not told as a line", "[lines][history]") {
   const RenewedLedger kept;
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open(kept.ledger().c_str(), &database) == SQLITE_OK);
-  REQUIRE(sqlite3_exec(database,
-                       "DROP TRIGGER decision_no_update; UPDATE decision SET purpose = 'other'"
-                       " WHERE seq = 3",
-                       nullptr, nullptr, nullptr) == SQLITE_OK);
-  sqlite3_close(database);
+  sql_rows(kept.ledger(),
+           "DROP TRIGGER decision_no_update; UPDATE decision SET purpose = 'other' WHERE seq = 3");
   std::vector<std::string> told;
   std::string why;
   try {

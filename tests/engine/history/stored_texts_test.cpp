@@ -1,4 +1,5 @@
 // What is stored can be read: every text of every request, however long its numbers are written out.
+#include <functional>
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/date.hpp"
@@ -9,6 +10,7 @@
 #include "old_rows.hpp"
 #include "refused_for.hpp"
 #include "request_act.hpp"
+#include "sql_rows.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
 #include "waiting.hpp"
@@ -71,11 +73,6 @@ std::vector<Extreme> old_extremes() {
 Request request_of(const Extreme& extreme, const std::string& key = "",
                    const std::string& statistic = "count") {
   return request(statistic, extreme.epsilon, key, std::nullopt, extreme.where);
-}
-
-Request held(Request request, Holding holding = Holding::reserved) {
-  request.holding = holding;
-  return request;
 }
 
 /// Ids of the history, every row of which can be read.
@@ -222,24 +219,16 @@ TEST_CASE(
            {typed_too_long, "--epsilon: is too long"}}) {
     CAPTURE(message);
     const Engine& engine = waiting.engine;
-    CHECK(refused_for<InvalidParameter>([&] { return release(waiting.engine, asked); }).starts_with(message));
-    CHECK(refused_for<InvalidParameter>([&] {
-            return waiting.engine.reserve(held(asked), {});
-          }).starts_with(message));
-    CHECK(refused_for<InvalidParameter>([&] { return engine.plan(asked, {}); }).starts_with(message));
-    CHECK(refused_for<InvalidParameter>([&] { return engine.forecast(asked, {}); }).starts_with(message));
-    CHECK(refused_for<InvalidParameter>([&] {
-            return engine.forecast_of_count(asked, 3, {});
-          }).starts_with(message));
-    CHECK(refused_for<InvalidParameter>([&] {
-            return engine.forecast_of_accuracy(asked, {Rational(1, 20), 100}, {});
-          }).starts_with(message));
-    CHECK(refused_for<InvalidParameter>([&] {
-            return engine.plan_sequence().next(asked, {});
-          }).starts_with(message));
-    CHECK(refused_for<InvalidParameter>([&] {
-            return release_many(waiting.engine, std::vector{asked});
-          }).starts_with(message));
+    for (const std::function<void()>& ask : std::vector<std::function<void()>>{
+             [&] { (void)release(waiting.engine, asked); },
+             [&] { (void)waiting.engine.reserve(held(asked), {}); }, [&] { (void)engine.plan(asked, {}); },
+             [&] { (void)engine.forecast(asked, {}); }, [&] { (void)engine.forecast_of_count(asked, 3, {}); },
+             [&] {
+               (void)engine.forecast_of_accuracy(asked, {Rational(1, 20), 100}, {});
+             },
+             [&] { (void)engine.plan_sequence().next(asked, {}); },
+             [&] { (void)release_many(waiting.engine, std::vector{asked}); }})
+      CHECK(refused_for<InvalidParameter>(ask).starts_with(message));
   }
   check_readable(waiting, 0);
   // 400 characters, 65,536 bytes and a text as long as may be are taken.
@@ -410,17 +399,7 @@ class Damaged {
 };
 
 bool listed_open(const std::string& path, std::int64_t seq) {
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
-  bool listed = false;
-  const auto found = [](void* out, int, char**, char**) {
-    *static_cast<bool*>(out) = true;
-    return 0;
-  };
-  const std::string sql = "SELECT 1 FROM open_decision WHERE seq = " + std::to_string(seq);
-  CHECK(sqlite3_exec(database, sql.c_str(), found, &listed, nullptr) == SQLITE_OK);
-  sqlite3_close(database);
-  return listed;
+  return !sql_rows(path, "SELECT 1 FROM open_decision WHERE seq = " + std::to_string(seq)).empty();
 }
 
 const std::vector<std::string> kDamages =

@@ -1,4 +1,5 @@
 // What one release may lose, in every measure that is named; and requests of rho.
+#include "loss_caps.hpp"
 #include "canonical_request.hpp"
 #include "clinic.hpp"
 #include "decide.hpp"
@@ -8,8 +9,8 @@
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/measure.hpp"
-#include "loss_caps.hpp"
 #include "policy_text.hpp"
+#include "refused_for.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
 
@@ -47,13 +48,6 @@ std::vector<std::string> over(const Answer& answer) {
     texts.push_back(reason.measure + " " + reason.asked + " over " + reason.limit);
   }
   return texts;
-}
-
-std::int64_t spent_of(const Engine& engine, const std::string& measure) {
-  for (const ledger::AccountState& account : engine.budget("clinic")) {
-    if (account.measure == measure) return account.balance.spent;
-  }
-  return -1;
 }
 
 using Texts = std::vector<std::string>;
@@ -200,10 +194,9 @@ TEST_CASE("rho: asked in place of epsilon and delta it is charged exactly, and N
       CHECK(proved <= Rational(1, 50));
       CHECK(proved > Rational(1, 50) * (1 - accounting::power_of_two(-60)));
     }
-    CHECK(spent_of(engine, "rho") == 80'000'000'000'000);
-    CHECK(spent_of(engine, "rdp(8)") == 640'000'000'000);
-    Request last = of_rho("units", "0.02", "k");
-    last.holding = Holding::reserved;
+    CHECK(spent_units(engine, "rho") == 80'000'000'000'000);
+    CHECK(spent_units(engine, "rdp(8)") == 640'000'000'000);
+    Request last = held(of_rho("units", "0.02", "k"));
     const Answer held = engine.reserve(last, {});
     REQUIRE(held.recorded.state == RequestState::reserved);
     CHECK(engine.reserve(last, {}).recorded.decision_id == held.recorded.decision_id);
@@ -240,12 +233,7 @@ TEST_CASE("rho: what it cannot be asked of is said before anything is recorded",
           "[engine][caps][rho][negative]") {
   const auto refused = [](const Clinic& clinic, const Request& asked) {
     Engine engine = clinic.open();
-    std::string message = "none";
-    try {
-      (void)release(engine, asked);
-    } catch (const InvalidParameter& error) {
-      message = error.what();
-    }
+    const std::string message = refused_for<InvalidParameter>([&] { return release(engine, asked); });
     CHECK(audit_verify(clinic.ledger()).records == 0);
     return message;
   };

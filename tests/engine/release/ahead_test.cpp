@@ -4,6 +4,7 @@
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "in_threads.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -121,16 +122,12 @@ TEST_CASE("ahead: what is wrong with a request is said as before", "[engine][ahe
 TEST_CASE("ahead: threads of one engine share a budget to the last unit", "[engine][ahead][threads]") {
   auto [clinic, engine] = Open<Clinic>("epsilon: 1");
   std::atomic<int> granted = 0;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 6; ++i) {
-    threads.emplace_back([&, i] {
-      for (int n = 0; n < 10; ++n) {
-        const std::string key = std::to_string(i / 2) + "." + std::to_string(n);  // two threads each
-        if (told(engine, supplied("5", "0.05", key)) == "granted, version 1") ++granted;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  in_threads(6, [&](int i) {
+    for (int n = 0; n < 10; ++n) {
+      const std::string key = std::to_string(i / 2) + "." + std::to_string(n);  // two threads each
+      if (told(engine, supplied("5", "0.05", key)) == "granted, version 1") ++granted;
+    }
+  });
   CHECK(granted == 20);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }

@@ -7,6 +7,8 @@
 #include "epsilog/engine/ledger_evidence.hpp"
 #include "epsilog/engine/policy_diff.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "file_text.hpp"
+#include "in_threads.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
 
@@ -39,12 +41,15 @@ struct SignedClinic {
     };
     return Engine::open(ledger, options);
   }
+  void ask(int times = 1) {
+    Engine engine = open();
+    for (int i = 0; i < times; ++i) (void)release(engine, request("count", "0.1"));
+  }
   /// Of the file, all of which are the key's and of the ledger, each larger than the one before.
   [[nodiscard]] std::vector<std::uint64_t> sizes() const {
-    std::ifstream file(notes, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
     std::vector<std::uint64_t> found;
-    if (text.empty()) return found;
+    if (!fs::exists(notes)) return found;
+    const std::string text = file_text(notes);
     ledger::Snapshot view = ledger::Ledger::open_read_only(ledger).snapshot();
     for (const engine::Checkpoint& one : engine::parse_checkpoints(text)) {
       CHECK(engine::attested(one, {.log = vkey}).signed_by_log);
@@ -155,16 +160,10 @@ TEST_CASE("checkpoint: what fails is warned of, and every answer is as it is wit
   REQUIRE(clinic.warned.size() == 1);
   CHECK(clinic.warned[0].find("no checkpoint was appended: cannot open the key") != std::string::npos);
   CHECK(clinic.sizes() == sizes);
-  {
-    Engine engine = clinic.open();
-    (void)release(engine, request("count", "0.1"));
-  }
+  clinic.ask();
   CHECK(clinic.warned.size() == 2);
   fs::rename(clinic.key + ".away", clinic.key);
-  {
-    Engine engine = clinic.open();
-    (void)release(engine, request("count", "0.1"));
-  }
+  clinic.ask();
   CHECK(clinic.warned.size() == 2);
   CHECK(clinic.sizes().back() == clinic.lines());
 }
@@ -209,10 +208,7 @@ TEST_CASE("checkpoint: a ledger that was put back is warned of with its next com
           "[engine][checkpoint][forks]") {
   SignedClinic clinic;
   fs::copy_file(clinic.ledger, clinic.folder.path("copy"));
-  {
-    Engine engine = clinic.open();
-    for (int i = 0; i < 3; ++i) (void)release(engine, request("count", "0.1"));
-  }
+  clinic.ask(3);
   const auto sizes = clinic.sizes();
   // With L.lock, which remembers how many lines there were: what is left to find it is the log of notes.
   for (const char* beside : {"-wal", "-shm", ".lock"}) fs::remove(clinic.ledger + beside);
@@ -234,26 +230,18 @@ TEST_CASE("checkpoint: many engines and threads at once append notes of one hist
   constexpr int kThreads = 4, kReleases = 12;
   {
     Engine shared = clinic.open();
-    std::vector<std::thread> threads;
-    for (int t = 0; t < kThreads; ++t) {
-      threads.emplace_back([&clinic, &shared, t] {
-        if (t % 2 == 0) {
-          for (int i = 0; i < kReleases; ++i) (void)release(shared, request("count", "0.1"));
-          return;
-        }
-        for (int i = 0; i < kReleases; ++i) {
-          Engine own = clinic.open();
-          (void)release(own, request("count", "0.1"));
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
+    in_threads(kThreads, [&clinic, &shared](int t) {
+      if (t % 2 == 0) {
+        for (int i = 0; i < kReleases; ++i) (void)release(shared, request("count", "0.1"));
+        return;
+      }
+      for (int i = 0; i < kReleases; ++i) {
+        Engine own = clinic.open();
+        (void)release(own, request("count", "0.1"));
+      }
+    });
   }
-  {
-    // What the last one left to another is signed by the next.
-    Engine engine = clinic.open();
-    (void)release(engine, request("count", "0.1"));
-  }
+  clinic.ask();  // what the last one left to another is signed by the next
   CAPTURE(clinic.warned);
   CHECK(clinic.warned.empty());
   const auto sizes = clinic.sizes();

@@ -2,6 +2,8 @@
 #include <sqlite3.h>
 
 #include "epsilog/accounting/errors.hpp"
+#include "file_text.hpp"
+#include "sql_rows.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
 
@@ -13,17 +15,7 @@ namespace {
 
 /// The id in the row, not in the index.
 std::string id_in_row(const std::string& path, std::int64_t seq) {
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
-  std::string id;
-  const auto take = [](void* out, int, char** values, char**) {
-    *static_cast<std::string*>(out) = values[0];
-    return 0;
-  };
-  const std::string sql = "SELECT hex(id) FROM decision NOT INDEXED WHERE seq = " + std::to_string(seq);
-  CHECK(sqlite3_exec(database, sql.c_str(), take, &id, nullptr) == SQLITE_OK);
-  sqlite3_close(database);
-  return id;
+  return sql_value(path, "SELECT hex(id) FROM decision NOT INDEXED WHERE seq = " + std::to_string(seq));
 }
 
 std::string bytes_of(const std::string& hex) {
@@ -38,8 +30,7 @@ std::string bytes_of(const std::string& hex) {
 void flip_id_in_row(const std::string& path, std::int64_t seq) {
   const std::string before = id_in_row(path, seq);
   const std::string id = bytes_of(before);
-  std::ifstream in(path, std::ios::binary);
-  const std::string file{std::istreambuf_iterator<char>(in), {}};
+  const std::string file = file_text(path);
   for (std::size_t at = file.find(id); at != std::string::npos; at = file.find(id, at + 1)) {
     std::fstream out(path, std::ios::binary | std::ios::in | std::ios::out);
     const auto put = [&](char byte) {

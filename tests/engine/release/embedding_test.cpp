@@ -6,6 +6,7 @@
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/reaccount.hpp"
+#include "in_threads.hpp"
 #include "support/catch.hpp"
 #include "support/no_randomness.hpp"
 #include "tampering.hpp"
@@ -191,8 +192,7 @@ TEST_CASE("embedding: what is not UTF-8 is refused before anything happens",
 TEST_CASE("embedding: a name or a reason that is not UTF-8 changes nothing of what waits",
           "[engine][embedding][negative]") {
   auto [clinic, engine] = Open<Clinic>();
-  engine::Request asked = request("count", "0.1");
-  asked.holding = engine::Holding::reserved;
+  engine::Request asked = held(request("count", "0.1"));
   const std::string id = engine.reserve(asked, {}).recorded.decision_id;
   mechanisms::SystemBits bits;
   CHECK_THROWS_AS(engine.reject(id, "curator", kNotUtf8), InvalidParameter);
@@ -232,13 +232,10 @@ TEST_CASE("embedding: threads that parse the same policy at once plan the same",
   for (int round = 0; round < 5; ++round) {
     const Engine engine = clinic.open();
     std::array<Rational, 4> adjusted;
-    std::vector<std::thread> threads;
-    for (Rational& own : adjusted) {
-      threads.emplace_back([&engine, &own] {
-        own = engine.plan(request("mean:cost", "0.5"), {Rational(1, 20)}).planned.record.adjusted;
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
+    in_threads(static_cast<int>(adjusted.size()), [&](int i) {
+      Rational& own = adjusted[static_cast<std::size_t>(i)];
+      own = engine.plan(request("mean:cost", "0.5"), {Rational(1, 20)}).planned.record.adjusted;
+    });
     for (const Rational& own : adjusted) CHECK(own == adjusted[0]);
     CHECK(adjusted[0] > 0);
   }

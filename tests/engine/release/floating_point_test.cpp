@@ -10,6 +10,7 @@
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/reaccount.hpp"
+#include "sql_rows.hpp"
 #include "support/catch.hpp"
 #include "support/floating_point_settings.hpp"
 #include "support/replay_bits.hpp"
@@ -76,15 +77,10 @@ std::string shown(const Answer& answer) {
 
 void write_database(const std::string& path) {
   const accounting::DefaultFloatingPoint floating_point;  // SQLite reads the numbers below here, not later
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
-  REQUIRE(sqlite3_exec(
-              database,
-              "CREATE TABLE scores(id INTEGER PRIMARY KEY, score REAL);"
-              "INSERT INTO scores(score) VALUES (0.1), (2.2250738585072011e-308), (-4.9e-324), (4.9e-324),"
-              "(0.3), (0.09007199254740993), (1e-310), ('x'), (NULL);",
-              nullptr, nullptr, nullptr) == SQLITE_OK);
-  sqlite3_close(database);
+  sql_rows(path,
+           "CREATE TABLE scores(id INTEGER PRIMARY KEY, score REAL);"
+           "INSERT INTO scores(score) VALUES (0.1), (2.2250738585072011e-308), (-4.9e-324), (4.9e-324),"
+           "(0.3), (0.09007199254740993), (1e-310), ('x'), (NULL);");
 }
 
 /// Everything from the policy's text to the audit, in a folder of its own.

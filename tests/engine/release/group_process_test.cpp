@@ -8,6 +8,7 @@
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "in_threads.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -38,20 +39,16 @@ void acknowledge(int pipe, const std::string& key, const Answer& answer) {
   try {
     Engine engine = clinic.open();
     const std::int64_t begun = engine.budget("clinic").at(0).balance.spent;
-    std::vector<std::thread> threads;
-    for (int thread = 0; thread < kThreads; ++thread) {
-      threads.emplace_back([&, thread] {
-        for (std::int64_t i = 0;; ++i) {
-          const std::string key = std::to_string(process / 2) + "-" + std::to_string(thread / 2) + "-" +
-                                  std::to_string(begun / 10'000'000'000 + i);
-          try {
-            acknowledge(pipe, key, release(engine, supplied("5", "0.001", key)));
-          } catch (const LedgerBusy&) {
-          }
+    in_threads(kThreads, [&](int thread) {
+      for (std::int64_t i = 0;; ++i) {
+        const std::string key = std::to_string(process / 2) + "-" + std::to_string(thread / 2) + "-" +
+                                std::to_string(begun / 10'000'000'000 + i);
+        try {
+          acknowledge(pipe, key, release(engine, supplied("5", "0.001", key)));
+        } catch (const LedgerBusy&) {
         }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
+      }
+    });
   } catch (const std::exception& error) {
     std::fprintf(stderr, "child: %s\n", error.what());
   }
@@ -152,14 +149,10 @@ TEST_CASE("groups: whoever reads before COMMIT returned is told no member's valu
       engine::EngineOptions options;
       options.before_commit = [&] { (void)!write(ready[1], "c", 1); };
       Engine engine = Engine::open(clinic.ledger(), options);
-      std::vector<std::thread> threads;
-      for (int i = 0; i < 4; ++i) {
-        threads.emplace_back([&, i] {
-          for (int n = 0;; ++n)
-            (void)release(engine, supplied("5", "0.01", std::to_string(i) + "." + std::to_string(n)));
-        });
-      }
-      for (std::thread& thread : threads) thread.join();
+      in_threads(4, [&](int i) {
+        for (int n = 0;; ++n)
+          (void)release(engine, supplied("5", "0.01", std::to_string(i) + "." + std::to_string(n)));
+      });
     }
     close(ready[1]);
     char byte = 0;

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include "epsilog/accounting/errors.hpp"
+#include "sql_rows.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
 #include "waiting.hpp"
@@ -39,15 +40,10 @@ std::set<std::string> statements_of(const Body& body) {
 
 /// The lines of the plan of a statement, by SQLite's EXPLAIN QUERY PLAN.
 std::vector<std::string> plan_of(const std::string& path, const std::string& sql) {
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
   std::vector<std::string> lines;
-  const auto keep = [](void* kept, int columns, char** texts, char**) {
-    if (columns == 4) static_cast<std::vector<std::string>*>(kept)->emplace_back(texts[3]);
-    return 0;
-  };
-  CHECK(sqlite3_exec(database, ("EXPLAIN QUERY PLAN " + sql).c_str(), keep, &lines, nullptr) == SQLITE_OK);
-  sqlite3_close(database);
+  for (const SqlRow& row : sql_rows(path, "EXPLAIN QUERY PLAN " + sql)) {
+    if (row.size() == 4) lines.push_back(row[3]);
+  }
   return lines;
 }
 

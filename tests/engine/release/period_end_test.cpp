@@ -152,8 +152,7 @@ TEST_CASE("period: while the calendar is held nothing ends with it, and once con
     return reading;
   };
   engine::Engine engine = engine::Engine::open(waiting.clinic.ledger(), options);
-  engine::Request asked = request("count", "1");
-  asked.holding = Holding::reserved;
+  engine::Request asked = held(request("count", "1"));
   // Long enough that the deadline of an hour is not what ends it.
   waiting.clinic.folder.write("long.yaml",
                               clinic_policy(renewing("day"), "    reservations: {expires: 7d}\n"));

@@ -7,6 +7,7 @@
 #include "epsilog/engine/policy_diff.hpp"
 #include "refused_for.hpp"
 #include "replaced_text.hpp"
+#include "sql_rows.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
 #include "waiting.hpp"
@@ -22,11 +23,7 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 void make_table(const std::string& path, const std::string& table) {
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
-  const std::string sql = "CREATE TABLE " + table + "(patient_id, age, cost, ward)";
-  CHECK(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
-  sqlite3_close(database);
+  sql_rows(path, "CREATE TABLE " + table + "(patient_id, age, cost, ward)");
 }
 
 /// The clinic's file under another name, and nothing where it was.

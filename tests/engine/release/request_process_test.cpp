@@ -27,12 +27,6 @@ class DeadlyBits final : public mechanisms::BitSource {
   void fill(std::span<std::byte>) override { raise(SIGKILL); }
 };
 
-engine::Request held(const std::string& statistic, const std::string& epsilon, const std::string& key = "") {
-  engine::Request asked = request(statistic, epsilon, key);
-  asked.holding = Holding::reserved;
-  return asked;
-}
-
 }  // namespace
 
 TEST_CASE("processes: a commit killed between reading and COMMIT leaves a reservation that is not given back",
@@ -43,7 +37,7 @@ TEST_CASE("processes: a commit killed between reading and COMMIT leaves a reserv
     std::string id;
     {
       Engine first = Engine::open(waiting.clinic.ledger(), waiting.clock.options());
-      id = first.reserve(held("count", "0.5"), {}).recorded.decision_id;
+      id = first.reserve(held(request("count", "0.5")), {}).recorded.decision_id;
     }
     CHECK(killed(in_child([&] {
       Engine engine = Engine::open(waiting.clinic.ledger(), waiting.clock.options());
@@ -85,7 +79,8 @@ TEST_CASE(
       for (int i = 0;; ++i) {
         const std::string key = std::to_string(round) + "-" + std::to_string(i);
         const std::string statistic = i % 2 == 0 ? "count" : "value:score";
-        const std::string id = engine.reserve(held(statistic, "0.001", key), {}).recorded.decision_id;
+        const std::string id =
+            engine.reserve(held(request(statistic, "0.001", key)), {}).recorded.decision_id;
         if (i % 3 == 2) {
           (void)engine.cancel(id, "alice");
         } else {
@@ -111,7 +106,8 @@ TEST_CASE(
     Engine engine = clinic.open();
     for (int i = 0; i <= done; ++i) {
       const std::string key = std::to_string(round) + "-" + std::to_string(i);
-      const Answer again = engine.reserve(held(i % 2 == 0 ? "count" : "value:score", "0.001", key), {});
+      const Answer again =
+          engine.reserve(held(request(i % 2 == 0 ? "count" : "value:score", "0.001", key)), {});
       REQUIRE(again.recorded.replayed);
       const RequestState cancelled = i % 2 == 0 ? RequestState::cancelled : RequestState::forfeited;
       CHECK(again.recorded.state == (i % 3 == 2 ? cancelled : RequestState::granted));

@@ -7,6 +7,8 @@
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/clock.hpp"
+#include "file_text.hpp"
+#include "sql_rows.hpp"
 #include "support/catch.hpp"
 #include "support/replay_bits.hpp"
 
@@ -19,33 +21,8 @@ namespace {
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kBitsAPage = kPageBytes * 8;
 
-std::string dataset(const std::string& name, const std::string& budget) {
-  return "  " + name +
-         ":\n"
-         "    source: {csv: visits.csv}\n"
-         "    unit: {id: patient_id, max_rows: 3}\n"
-         "    rows: {max: 100000}\n"
-         "    neighbours: add-remove\n" +
-         budget +
-         "    reservations: {expires: 1h}\n"
-         "    columns:\n"
-         "      ward: {type: string, values: [A, B, C]}\n"
-         "    queries:\n"
-         "      score: {bounds: [0, 10], sensitivity: 1}\n"
-         "    release: {score: {mechanism: discrete_laplace}, count: {mechanism: discrete_laplace}}\n";
-}
-
-std::string daily(const std::string& epsilon) {
-  return dataset("daily",
-                 "    budget: {epsilon: " + epsilon + ", renew: day, accept_unbounded_lifetime: true}\n");
-}
-
-std::string policy() {
-  return "version: 1\ndatasets:\n" + dataset("plain", "    budget: {epsilon: 1}\n") + daily("1") +
-         dataset("parts",
-                 "    budget: {epsilon: 1}\n    lifetime: {epsilon: 9}\n    blocks: {by: ward}\n"
-                 "    limits:\n      - {each: principal, epsilon: 8}\n");
-}
+const std::string kBefore = EPSILOG_SOURCE_DIR "/tests/engine/whole/flipped_bits_before.yaml";
+const std::string kPolicy = EPSILOG_SOURCE_DIR "/tests/engine/whole/flipped_bits.yaml";
 
 /// What was released, as whoever asked saw it.
 struct Released {
@@ -66,8 +43,8 @@ class SmallLedger {
  public:
   SmallLedger() : folder_(in_memory()), now_(ledger::system_clock_reading()) {
     folder_.write("visits.csv", kVisits);
-    folder_.write("policy.yaml", "version: 1\ndatasets:\n" + daily("0.75"));
-    folder_.write("raised.yaml", policy());
+    folder_.write("policy.yaml", file_text(kBefore));
+    folder_.write("raised.yaml", file_text(kPolicy));
     (void)Engine::init(folder_.path("policy.yaml"), path(), "curator");
     now_ = ledger::system_clock_reading();
     Engine engine = open();
@@ -82,8 +59,7 @@ class SmallLedger {
     CHECK_FALSE(release(engine, ask("plain", "2")).recorded.granted);
     CHECK_FALSE(release(engine, ask("parts", "0.75", "conflict")).recorded.granted);
     { const Engine closed = std::move(engine); }
-    std::ifstream file(path(), std::ios::binary);
-    bytes_.assign(std::istreambuf_iterator<char>(file), {});
+    bytes_ = file_text(path());
     REQUIRE(bytes_.size() % kPageBytes == 0);
     columns_ = columns_of(path());
     content_ = content();
@@ -339,17 +315,12 @@ class SmallLedger {
   }
   static std::map<std::string, std::string> columns_of(const std::string& path) {
     std::map<std::string, std::string> columns;
-    sqlite3* database = nullptr;
-    REQUIRE(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
-    const auto collect = [](void* out, int, char** values, char**) {
-      (*static_cast<std::map<std::string, std::string>*>(out))[values[0]] = values[1];
-      return 0;
-    };
-    CHECK(sqlite3_exec(database,
-                       "SELECT m.name, group_concat(c.name, ' ') FROM sqlite_master AS m JOIN"
-                       " pragma_table_info(m.name) AS c WHERE m.type = 'table' GROUP BY m.name",
-                       collect, &columns, nullptr) == SQLITE_OK);
-    sqlite3_close(database);
+    for (const SqlRow& row :
+         sql_rows(path,
+                  "SELECT m.name, group_concat(c.name, ' ') FROM sqlite_master AS m JOIN"
+                  " pragma_table_info(m.name) AS c WHERE m.type = 'table' GROUP BY m.name")) {
+      columns[row.at(0)] = row.at(1);
+    }
     return columns;
   }
   static constexpr std::size_t kHeaderBytes = 100;

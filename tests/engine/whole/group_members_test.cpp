@@ -1,5 +1,7 @@
 // What becomes of each member of a group, in each place of it, and of the others: docs/states.md, "Members of
 // a group", row by row.
+#include <functional>
+
 #include "asked_together.hpp"
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -27,9 +29,7 @@ struct Meeting {
 };
 
 engine::Request held(const std::string& key) {
-  engine::Request asked = request("count", "0.1", key);
-  asked.holding = engine::Holding::reserved;
-  return asked;
+  return test::held(request("count", "0.1", key));
 }
 
 /// The member before it asks the same under its key, and is where there is none.
@@ -174,7 +174,7 @@ struct Words {
   std::set<std::string> others;
 };
 
-Words words_at(const Meeting& meeting, Place place) {
+Words words_met(const Meeting& meeting, Place place) {
   FaultVfs vfs;
   const Clinic clinic("epsilon: 100");
   Words words;
@@ -218,7 +218,7 @@ TEST_CASE("states: every member in every place of a group ends as docs/states sa
     std::set<std::string> others;
     for (const Place place : {Place::alone, Place::first, Place::middle, Place::last}) {
       CAPTURE(static_cast<int>(place));
-      const Words words = words_at(meeting, place);
+      const Words words = words_met(meeting, place);
       row.push_back(words.it);
       others.insert(words.others.begin(), words.others.end());
     }

@@ -14,6 +14,7 @@
 #include "epsilog/engine/recovery.hpp"
 #include "file_text.hpp"
 #include "poison.hpp"
+#include "sql_rows.hpp"
 #include "tampering.hpp"
 #include "waiting.hpp"
 
@@ -94,21 +95,10 @@ struct LivedLedger {
 
 /// Writes over the header of the first page of a table or index.
 inline void damage(const std::string& path, const std::string& name) {
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
-  std::int64_t offset = -1;
-  const auto collect = [](void* out, int, char** values, char**) {
-    *static_cast<std::int64_t*>(out) = std::stoll(values[0]);
-    return 0;
-  };
-  sqlite3_exec(
-      database,
-      ("SELECT (rootpage - 1) * (SELECT page_size FROM pragma_page_size) FROM sqlite_master WHERE name "
-       "= '" +
-       name + "'")
-          .c_str(),
-      collect, &offset, nullptr);
-  sqlite3_close(database);
+  const std::int64_t offset = std::stoll(sql_value(
+      path,
+      "SELECT (rootpage - 1) * (SELECT page_size FROM pragma_page_size) FROM sqlite_master WHERE name = '" +
+          name + "'"));
   REQUIRE(offset > 0);
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   file.seekp(offset);

@@ -2,8 +2,6 @@
 // compared: granted or not, for which reasons with which figures, the accounts after it, and replays.
 //
 // A failure prints the seed of its world; worlds are independent, so that seed alone repeats it.
-#include <sqlite3.h>
-
 #include "budget_model.hpp"
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -11,6 +9,7 @@
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "random_budgets.hpp"
+#include "sql_rows.hpp"
 #include "support/catch.hpp"
 #include "support/replay_bits.hpp"
 
@@ -510,16 +509,7 @@ class World final {
 
   /// The rows themselves, read without any of our code: balances are the fold of the charges.
   void check_history() {
-    sqlite3* database = nullptr;
-    REQUIRE(sqlite3_open_v2(ledger().c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
-    const auto count = [database](const std::string& sql) {
-      sqlite3_stmt* statement = nullptr;
-      REQUIRE(sqlite3_prepare_v2(database, sql.c_str(), -1, &statement, nullptr) == SQLITE_OK);
-      REQUIRE(sqlite3_step(statement) == SQLITE_ROW);
-      const std::int64_t value = sqlite3_column_int64(statement, 0);
-      sqlite3_finalize(statement);
-      return value;
-    };
+    const auto count = [this](const std::string& sql) { return std::stoll(sql_value(ledger(), sql)); };
     CHECK(count("SELECT count(*) FROM decision") == model_.decisions());
     CHECK(
         count("SELECT count(*) FROM account WHERE spent + reserved > budget OR spent < 0 OR reserved < 0") ==
@@ -534,7 +524,6 @@ class World final {
     CHECK(count("SELECT count(*) FROM log JOIN decision ON line = idx AND row = seq WHERE kind = 8") ==
           model_.decisions());
     CHECK(count("SELECT log_size - (SELECT count(*) FROM log) FROM meta") == 0);
-    sqlite3_close(database);
     // What was set aside here was set aside by no request that an audit could decide again.
     if (!sets_aside_ && chance(4)) {
       const engine::AuditReport report = engine::audit_verify(ledger());

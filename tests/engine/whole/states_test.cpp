@@ -114,9 +114,7 @@ Path applying(const char* name, const std::string& policy) {
 Path offering(const char* name, const std::string& policy, bool read_before,
               std::optional<std::string> acting = {}) {
   return writes(name, [=](StateCell& cell, Engine& engine) {
-    std::ifstream file(cell.policies + policy);
-    engine::OfferedPolicy offered{.yaml = std::string(std::istreambuf_iterator<char>(file), {}),
-                                  .acting = acting};
+    engine::OfferedPolicy offered{.yaml = file_text(cell.policies + policy), .acting = acting};
     offered.expected_sha256 = read_before ? engine.active_policy_version().sha256 : std::string(64, '0');
     return engine.apply_policy(offered, "curator", "test").changed ? "applies" : "?";
   });
@@ -138,6 +136,19 @@ Path relocating(const char* name, const std::string& file) {
 /// Only the library offers these.
 Path library(const char* name, Leaves leaves, const std::function<std::string(StateCell&)>& walk) {
   return {name, leaves, walk};
+}
+
+/// Signs by a rule whose key is new.
+Path noting(const char* name, std::int64_t lines,
+            const std::function<bool(StateCell&, ledger::Ledger&, const engine::CheckpointRule&)>& sign) {
+  return library(name, Leaves::nothing, [lines, sign](StateCell& cell) {
+    const TemporaryFolder folder;
+    ledger::Ledger opened = ledger::Ledger::open_read_only(cell.path, cell.ledger_options());
+    const engine::CheckpointRule rule{
+        .key = folder.path("key"), .file = folder.path("notes"), .lines = lines};
+    (void)engine::generate_key(rule.key, engine::ledger_origin(opened.snapshot().ledger_id()));
+    return sign(cell, opened, rule) ? "tells" : "?";
+  });
 }
 
 /// As Listing, of what the ledger itself tells.
@@ -464,26 +475,15 @@ std::vector<Path> paths() {
                 engine::KeyFile key(file);
                 return engine::sign_checkpoint(view, key).tree == view.tree() ? "tells" : "?";
               }),
-      library("checkpoint of the policy", Leaves::nothing,
-              [](StateCell& cell) {
-                const TemporaryFolder folder;
-                ledger::Ledger opened = ledger::Ledger::open_read_only(cell.path, cell.ledger_options());
-                const engine::CheckpointRule rule{
-                    .key = folder.path("key"), .file = folder.path("notes"), .lines = 1};
-                (void)engine::generate_key(rule.key, engine::ledger_origin(opened.snapshot().ledger_id()));
-                const auto outcome = engine::append_due_checkpoint(opened, cell.path, rule).outcome;
-                return outcome == engine::DueOutcome::appended ? "tells" : "?";
-              }),
-      library("checkpoint asked for", Leaves::nothing,
-              [](StateCell& cell) {
-                const TemporaryFolder folder;
-                ledger::Ledger opened = ledger::Ledger::open_read_only(cell.path, cell.ledger_options());
-                const engine::CheckpointRule rule{
-                    .key = folder.path("key"), .file = folder.path("notes"), .lines = 1'000'000};
-                (void)engine::generate_key(rule.key, engine::ledger_origin(opened.snapshot().ledger_id()));
-                const auto made = engine::append_checkpoint(opened, cell.path, rule, {});
-                return made.fresh ? "tells" : "?";
-              }),
+      noting("checkpoint of the policy", 1,
+             [](StateCell& cell, ledger::Ledger& opened, const engine::CheckpointRule& rule) {
+               const auto outcome = engine::append_due_checkpoint(opened, cell.path, rule).outcome;
+               return outcome == engine::DueOutcome::appended;
+             }),
+      noting("checkpoint asked for", 1'000'000,
+             [](StateCell& cell, ledger::Ledger& opened, const engine::CheckpointRule& rule) {
+               return engine::append_checkpoint(opened, cell.path, rule, {}).fresh;
+             }),
       library("newest checkpoint", Leaves::nothing,
               [](StateCell& cell) {
                 const TemporaryFolder folder;
