@@ -1,3 +1,4 @@
+#include "checked_rows.hpp"
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "first_cells.hpp"
@@ -88,10 +89,13 @@ engine::Request asked_by(const std::string& who, const std::string& epsilon, con
   return result;
 }
 
-std::vector<std::pair<RefusalCode, std::string>> codes(const Answer& answer) {
-  std::vector<std::pair<RefusalCode, std::string>> result;
-  for (const Reason& reason : answer.recorded.reasons) result.emplace_back(reason.code, reason.scope);
-  return result;
+/// "code scope" of each reason.
+std::string codes(const Answer& answer) {
+  std::vector<std::string> result;
+  for (const Reason& reason : answer.recorded.reasons) {
+    result.push_back(std::string(name(reason.code)) + (reason.scope.empty() ? "" : " ") + reason.scope);
+  }
+  return joined(result);
 }
 
 void require_verified(const std::string& ledger) {
@@ -102,97 +106,6 @@ void require_verified(const std::string& ledger) {
 }
 
 }  // namespace
-
-TEST_CASE("One request debits dataset, lifetime, asker, each of her roles and the purpose together",
-          "[engine][scopes]") {
-  const Scoped clinic(
-      policy("    budget: {epsilon: 3}\n"
-             "    lifetime: {epsilon: 10}\n"
-             "    purposes: [planning, quality]\n"
-             "    limits:\n"
-             "      - {each: principal, epsilon: 1}\n"
-             "      - {each: role, epsilon: 2}\n"
-             "      - {purpose: planning, epsilon: 0.5}\n",
-             kPrincipals));
-  Engine engine = clinic.open();
-  const Answer answer = release(engine, asked_by("bob", "0.1", "planning"));
-  REQUIRE(answer.recorded.granted);
-  std::vector<std::string> scopes;
-  for (const auto& account : answer.recorded.accounts) scopes.push_back(account.scope);
-  CHECK(scopes == std::vector<std::string>{"", "lifetime", "principal:bob", "role:research", "role:audit",
-                                           "purpose:planning"});
-  const Amounts spent = spent_by_scope(engine);
-  for (const auto& [account, amount] : spent) {
-    const bool touched = std::find(scopes.begin(), scopes.end(), account.first) != scopes.end();
-    CHECK(amount == (touched ? kTenth : 0));
-  }
-  CHECK(spent.contains({"principal:alice", "epsilon"}));
-  CHECK_FALSE(spent.contains({"purpose:quality", "epsilon"}));
-  require_verified(clinic.ledger());
-}
-
-TEST_CASE("A refusal names every scope that does not hold the ask and debits none",
-          "[engine][scopes][negative]") {
-  const Scoped clinic(
-      policy("    budget: {epsilon: 1}\n"
-             "    lifetime: {epsilon: 10}\n"
-             "    purposes: [planning, quality]\n"
-             "    limits:\n"
-             "      - {each: principal, epsilon: 0.3}\n"
-             "      - {principal: alice, epsilon: 0.6}\n"
-             "      - {role: research, epsilon: 0.5}\n"
-             "      - {each: purpose, epsilon: 0.45}\n",
-             kPrincipals));
-  Engine engine = clinic.open();
-  REQUIRE(release(engine, asked_by("alice", "0.4", "planning")).recorded.granted);
-  const Amounts before = spent_by_scope(engine);
-
-  const Answer refused = release(engine, asked_by("alice", "0.7", "planning"));
-  CHECK_FALSE(refused.recorded.granted);
-  CHECK(codes(refused) == std::vector<std::pair<RefusalCode, std::string>>{
-                              {RefusalCode::dataset_budget_exceeded, ""},
-                              {RefusalCode::principal_limit_exceeded, "principal:alice"},
-                              {RefusalCode::role_limit_exceeded, "role:research"},
-                              {RefusalCode::purpose_limit_exceeded, "purpose:planning"}});
-  CHECK(refused.recorded.reasons[1].limit == "0.6");
-  CHECK(refused.recorded.reasons[1].spent == "0.4");
-  CHECK(refused.recorded.reasons[1].asked == "0.7");
-  CHECK(refused.recorded.reasons[1].over_by == "0.5");
-  CHECK(refused.recorded.reasons[1].fits == "0.2");
-  CHECK(refused.recorded.reasons[3].fits == "0.05");
-  CHECK(spent_by_scope(engine) == before);
-
-  // Nothing is retired: the least of what fits passes, to the last unit, and then nothing more.
-  REQUIRE(release(engine, asked_by("alice", "0.05", "planning")).recorded.granted);
-  CHECK(codes(release(engine, asked_by("alice", "0.000000000001", "planning"))) ==
-        std::vector<std::pair<RefusalCode, std::string>>{
-            {RefusalCode::purpose_limit_exceeded, "purpose:planning"}});
-  REQUIRE(release(engine, asked_by("alice", "0.05", "quality")).recorded.granted);
-  // bob has the limit of each principal, not that of alice, and shares the role with her
-  CHECK(codes(release(engine, asked_by("bob", "0.31", "planning"))) ==
-        std::vector<std::pair<RefusalCode, std::string>>{
-            {RefusalCode::principal_limit_exceeded, "principal:bob"},
-            {RefusalCode::role_limit_exceeded, "role:research"},
-            {RefusalCode::purpose_limit_exceeded, "purpose:planning"}});
-  require_verified(clinic.ledger());
-}
-
-TEST_CASE("Each asker has an account of her own where no principals are declared", "[engine][scopes]") {
-  const Scoped clinic(policy("    budget: {epsilon: 3}\n    limits: [{each: principal, epsilon: 0.1}]\n"));
-  Engine engine = clinic.open();
-  CHECK_FALSE(spent_by_scope(engine).contains({"principal:dora", "epsilon"}));
-  CHECK(release(engine, asked_by("franz", "9")).recorded.accounts.size() ==
-        1);  // of nobody else, and none for franz
-  REQUIRE(release(engine, asked_by("dora", "0.1")).recorded.granted);
-  REQUIRE(release(engine, asked_by("emil", "0.1")).recorded.granted);
-  CHECK(codes(release(engine, asked_by("dora", "0.1"))) ==
-        std::vector<std::pair<RefusalCode, std::string>>{
-            {RefusalCode::principal_limit_exceeded, "principal:dora"}});
-  CHECK(spent_by_scope(engine) == Amounts{{{"", "epsilon"}, 2 * kTenth},
-                                          {{"principal:dora", "epsilon"}, kTenth},
-                                          {{"principal:emil", "epsilon"}, kTenth}});
-  require_verified(clinic.ledger());
-}
 
 TEST_CASE("A request debits every block its condition covers, whether a row lies there or not",
           "[engine][scopes][blocks]") {
@@ -211,10 +124,9 @@ TEST_CASE("A request debits every block its condition covers, whether a row lies
                                           {{"lifetime", "epsilon"}, kTenth}});
   REQUIRE(release(engine, asked_by("alice", "0.1")).recorded.granted);
   const Answer refused = release(engine, asked_by("alice", "0.1"));
-  CHECK(codes(refused) == std::vector<std::pair<RefusalCode, std::string>>{
-                              {RefusalCode::block_budget_exceeded, "block:2024-02"},
-                              {RefusalCode::block_budget_exceeded, "block:2024-03"},
-                              {RefusalCode::block_budget_exceeded, "block:2024-04"}});
+  CHECK(codes(refused) ==
+        "block_budget_exceeded block:2024-02 | block_budget_exceeded block:2024-03 | block_budget_exceeded "
+        "block:2024-04");
   REQUIRE(release(engine, asked_by("alice", "0.1", "", "visited = 2024-01-05")).recorded.granted);
   REQUIRE(refused.planned.notes.size() == 1);
   CHECK(refused.planned.notes[0].find("may lose j") != std::string::npos);
@@ -259,19 +171,18 @@ TEST_CASE("To ask whether a cell is missing is to compare its column, wherever t
              "    forbid: [{where: [visited], statistics: [count]}]\n"));
   Engine engine = clinic.open();
   const auto code = [&](const std::string& where) {
-    const auto found = codes(release(engine, asked_by("alice", "0.1", "", where)));
-    return found.size() == 1 ? std::optional(found[0].first) : std::nullopt;
+    return codes(release(engine, asked_by("alice", "0.1", "", where)));
   };
   for (const char* where :
        {"cost is missing", "ward = 'A' or cost is not missing", "not (ward = 'A' and cost is missing)",
         "ward = 'A' or (ward = 'B' and (ward = 'C' or cost not in (1)))"}) {
     CAPTURE(where);
-    CHECK(code(where) == RefusalCode::column_not_allowed);
+    CHECK(code(where) == "column_not_allowed");
   }
   for (const char* where : {"visited is missing", "ward = 'A' or not visited is missing",
                             "not (ward = 'A' or visited between 2024-01-01 and 2024-02-01)"}) {
     CAPTURE(where);
-    CHECK(code(where) == RefusalCode::forbidden);
+    CHECK(code(where) == "forbidden");
   }
   CHECK(release(engine, asked_by("alice", "0.1", "", "ward is missing or not ward = 'A'")).recorded.granted);
   require_verified(clinic.ledger());
@@ -292,8 +203,7 @@ TEST_CASE("A lifetime budget is never renewed by new blocks", "[engine][scopes][
   const std::string february = "visited >= 2024-02-01";
   REQUIRE(release(engine, asked_by("alice", "0.1", "", february)).recorded.granted);
   const Answer refused = release(engine, asked_by("alice", "0.1", "", february));
-  CHECK(codes(refused) ==
-        std::vector<std::pair<RefusalCode, std::string>>{{RefusalCode::lifetime_exceeded, "lifetime"}});
+  CHECK(codes(refused) == "lifetime_exceeded lifetime");
   require_verified(clinic.ledger());
 }
 
@@ -335,7 +245,7 @@ TEST_CASE("A budget that renews starts anew with each period and says so on ever
   CHECK(engine.budget("clinic").size() == 1);  // of today, though nobody opened it
   REQUIRE(release(engine, asked_by("alice", "0.1")).recorded.granted);
   const Answer refused = release(engine, asked_by("alice", "0.1"));
-  REQUIRE(codes(refused).size() == 1);
+  REQUIRE(refused.recorded.reasons.size() == 1);
   CHECK(refused.recorded.reasons[0].code == RefusalCode::dataset_budget_exceeded);
   CHECK(refused.recorded.reasons[0].scope.starts_with("period:2"));
   const std::string when = engine::changes_at(refused.recorded.reasons[0]);
@@ -387,18 +297,6 @@ TEST_CASE("A clock that somebody sets forward opens no new period", "[engine][sc
   require_verified(clinic.ledger());
 }
 
-TEST_CASE("A lifetime beside a budget that renews bounds the sum", "[engine][scopes][renewal]") {
-  const Scoped clinic(policy("    budget: {epsilon: 0.1, renew: day}\n    lifetime: {epsilon: 0.15}\n"));
-  Clocks clocks;
-  Engine engine = Engine::open(clinic.ledger(), clocks.options());
-  REQUIRE(release(engine, asked_by("alice", "0.1")).recorded.granted);
-  clocks.pass(kDayMs);
-  CHECK(codes(release(engine, asked_by("alice", "0.1"))) ==
-        std::vector<std::pair<RefusalCode, std::string>>{{RefusalCode::lifetime_exceeded, "lifetime"}});
-  CHECK(release(engine, asked_by("alice", "0.05")).recorded.granted);
-  require_verified(clinic.ledger());
-}
-
 TEST_CASE("A zCDP budget is charged epsilon squared halves of a pure release and rho of a Gaussian one",
           "[engine][scopes][measures]") {
   const Scoped clinic(
@@ -433,8 +331,7 @@ TEST_CASE("Every listed order of a Renyi budget must hold", "[engine][scopes][me
   Answer last;
   while ((last = release(engine, asked_by("alice", "0.1"))).recorded.granted) ++granted;
   CHECK(granted >= 1);
-  CHECK(codes(last) ==
-        std::vector<std::pair<RefusalCode, std::string>>{{RefusalCode::dataset_budget_exceeded, ""}});
+  CHECK(codes(last) == "dataset_budget_exceeded");
   CHECK(last.recorded.reasons[0].measure == "rdp(32)");
   const Amounts spent = spent_by_scope(engine);
   CHECK(spent.at({"", "rdp(2)"}) > 0);
@@ -452,8 +349,7 @@ TEST_CASE("A budget that cannot express a release refuses it by name, whichever 
   engine::Request gaussian = request("units", "0.5");
   gaussian.delta = Rational(1, 1'000'000);
   const Answer refused = release(engine, gaussian);
-  REQUIRE(codes(refused) == std::vector<std::pair<RefusalCode, std::string>>{
-                                {RefusalCode::measure_not_expressible, "lifetime"}});
+  REQUIRE(codes(refused) == "measure_not_expressible lifetime");
   CHECK(refused.recorded.reasons[0].message.find("discrete_gaussian") != std::string::npos);
   CHECK(refused.recorded.reasons[0].message.find("pure") != std::string::npos);
   CHECK(release(engine, asked_by("alice", "0.1")).recorded.granted);
@@ -468,23 +364,17 @@ TEST_CASE("Who is not declared, not admitted, or states no admitted purpose lear
              "    allow: {roles: [research]}\n",
              kPrincipals));
   Engine engine = clinic.open();
-  const auto only = [](RefusalCode code) {
-    return std::vector<std::pair<RefusalCode, std::string>>{{code, ""}};
-  };
-  CHECK(codes(release(engine, asked_by("mallory", "5", "planning"))) ==
-        only(RefusalCode::principal_not_allowed));
-  CHECK(codes(release(engine, asked_by("carol", "5", "planning"))) ==
-        only(RefusalCode::principal_not_allowed));
-  CHECK(codes(release(engine, asked_by("bob", "5", "quality"))) == only(RefusalCode::purpose_not_allowed));
-  CHECK(codes(release(engine, asked_by("bob", "5"))) == only(RefusalCode::purpose_not_allowed));
-  CHECK(codes(release(engine, asked_by("bob", "5", "gossip"))) == only(RefusalCode::purpose_not_allowed));
+  CHECK(codes(release(engine, asked_by("mallory", "5", "planning"))) == "principal_not_allowed");
+  CHECK(codes(release(engine, asked_by("carol", "5", "planning"))) == "principal_not_allowed");
+  CHECK(codes(release(engine, asked_by("bob", "5", "quality"))) == "purpose_not_allowed");
+  CHECK(codes(release(engine, asked_by("bob", "5"))) == "purpose_not_allowed");
+  CHECK(codes(release(engine, asked_by("bob", "5", "gossip"))) == "purpose_not_allowed");
   const auto closed = {asked_by("mallory", "5", "planning"), asked_by("bob", "5", "quality")};
   for (const engine::Request& asked : closed) {
     CHECK(release(engine, asked).recorded.accounts.empty());
     CHECK(engine.plan(asked, {}).recorded.accounts.empty());
   }
-  CHECK(codes(release(engine, asked_by("bob", "5", "planning"))) ==
-        only(RefusalCode::dataset_budget_exceeded));
+  CHECK(codes(release(engine, asked_by("bob", "5", "planning"))) == "dataset_budget_exceeded");
   CHECK(release(engine, asked_by("bob", "0.1", "planning")).recorded.granted);
   require_verified(clinic.ledger());
 }
@@ -502,11 +392,11 @@ TEST_CASE("What is forbidden stays forbidden though everything else allows it",
     asked.principal = who;
     return asked;
   };
-  CHECK(codes(release(engine, by("bob", request("sum:cost", "0.1"))))[0].first == RefusalCode::forbidden);
+  CHECK(reason_codes(release(engine, by("bob", request("sum:cost", "0.1"))))[0] == RefusalCode::forbidden);
   CHECK(release(engine, by("alice", request("sum:cost", "0.1"))).recorded.granted);
   CHECK(release(engine, by("bob", request("count", "0.1"))).recorded.granted);
   const std::string in_a = "ward = 'A'";
-  CHECK(codes(release(engine, by("alice", request("count", "0.1", "", std::nullopt, in_a))))[0].first ==
+  CHECK(reason_codes(release(engine, by("alice", request("count", "0.1", "", std::nullopt, in_a))))[0] ==
         RefusalCode::forbidden);
   CHECK(release(engine, by("bob", request("count", "0.1", "", std::nullopt, in_a))).recorded.granted);
   CHECK(release(engine, by("alice", request("units", "0.1", "", std::nullopt, in_a))).recorded.granted);
@@ -531,7 +421,7 @@ TEST_CASE("Who may not ask learns nothing of a key either, and the key stays wha
     CHECK(refused.recorded.reasons[0].code == RefusalCode::purpose_not_allowed);
     CHECK_FALSE(release(engine, keyed("0.2", purpose)).recorded.replayed);  // it is bound to the first
   }
-  CHECK(codes(release(engine, keyed("0.1", "quality")))[0].first == RefusalCode::key_conflict);
+  CHECK(reason_codes(release(engine, keyed("0.1", "quality")))[0] == RefusalCode::key_conflict);
   CHECK(release(engine, keyed("0.1", "planning")).recorded.decision_id == first.recorded.decision_id);
   require_verified(clinic.ledger());
 }
@@ -539,7 +429,7 @@ TEST_CASE("Who may not ask learns nothing of a key either, and the key stays wha
 TEST_CASE("A purpose stated where none are declared is refused", "[engine][scopes][access][negative]") {
   const Scoped clinic(policy("    budget: {epsilon: 3}\n"));
   Engine engine = clinic.open();
-  CHECK(codes(release(engine, asked_by("alice", "0.1", "planning")))[0].first ==
+  CHECK(reason_codes(release(engine, asked_by("alice", "0.1", "planning")))[0] ==
         RefusalCode::purpose_not_allowed);
 }
 
@@ -560,8 +450,7 @@ TEST_CASE("A limit that is taken away keeps what was spent under it, for when it
   clinic.apply(with);
   Engine engine = clinic.open();
   const Answer refused = release(engine, asked_by("alice", "0.2"));
-  REQUIRE(codes(refused) == std::vector<std::pair<RefusalCode, std::string>>{
-                                {RefusalCode::principal_limit_exceeded, "principal:alice"}});
+  REQUIRE(codes(refused) == "principal_limit_exceeded principal:alice");
   CHECK(refused.recorded.reasons[0].spent == "0.4");
   CHECK(release(engine, asked_by("alice", "0.1")).recorded.granted);
   require_verified(clinic.ledger());

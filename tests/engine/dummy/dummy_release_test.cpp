@@ -2,7 +2,7 @@
 // opened.
 #include "epsilog/engine/dummy_release.hpp"
 
-#include "clinic.hpp"
+#include "banded_clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "invented_rows.hpp"
@@ -94,6 +94,16 @@ void same_release(const Twin& twin, const Request& request) {
   const DummyAnswer run = dummy(twin.policy, request);
   CHECK(run.would_be.released.component_values == released.released.component_values);
   CHECK(run.would_be.released.values == released.released.values);
+  REQUIRE(run.would_be.rows.size() == released.rows.size());
+  for (std::size_t row = 0; row < released.rows.size(); ++row) {
+    CHECK_FALSE(released.rows[row].released.values.empty());
+    CHECK(run.would_be.rows[row].released.values == released.rows[row].released.values);
+  }
+  REQUIRE(run.would_be.released.intervals.size() == released.released.intervals.size());
+  for (std::size_t i = 0; i < released.released.intervals.size(); ++i) {
+    CHECK(run.would_be.released.intervals[i].together.size() ==
+          released.released.intervals[i].together.size());
+  }
   CHECK(run.would_be.planned.record == released.planned.record);
   same_accuracy(run.would_be, released);
   CHECK(run.would_be.planned.notes == released.planned.notes);
@@ -146,6 +156,35 @@ TEST_CASE("dummy run: is the release of those rows by the Gaussians and of an ex
   same_release(exact, request("count", "0.3", "", "ward"));
   CHECK(what([&] { return dummy(exact.policy, request("count", "0.3")); }) ==
         what([&] { return exact.open().plan(request("count", "0.3"), {}); }));
+}
+
+TEST_CASE("dummy run: is the release of those rows whatever is asked, of tables, totals and batches too",
+          "[engine][dummy][quantile][counted][table][totals][batch][G1]") {
+  std::string yaml = banded("epsilon: 100, delta: 1e-4",
+                            "    allow: {statistics: [count, units, sum, mean, variance, quantile, count_of, "
+                            "proportion, distinct, ratio, private_variance]}\n"
+                            "    release: {default: {mechanism: discrete_laplace}}\n");
+  yaml.replace(yaml.find("{max: 100000}"), 13, "{max: 600}");
+  const Twin twin(yaml);
+  Request batch = request("count", "1");
+  batch.question = {};
+  batch.epsilon = accounting::Rational(0);
+  batch.delta = parse_rational("1e-6", "delta");
+  for (const char* statistic : {"count", "median:age", "quantiles:age:0.25,0.5,0.75", "count:age",
+                                "proportion:ward:B", "distinct:ward", "ratio:cost,age", "variance:age"}) {
+    for (const char* by : {"", "ward", "band,ward"}) {
+      const Request asked =
+          request(statistic, "0.3", "", *by == '\0' ? std::nullopt : std::optional<std::string>(by));
+      same_release(twin, asked);
+      batch.rows.push_back({asked.question, asked.epsilon});
+    }
+  }
+  for (const bool consistent : {false, true}) {
+    Request asked = request("count", "0.5", "", "band,ward");
+    engine::with_totals(asked.question, accounting::Rational(1, 3), consistent);
+    same_release(twin, asked);
+  }
+  same_release(twin, batch);
 }
 
 TEST_CASE("dummy run: refuses what a plan on an unspent ledger refuses, with the same reasons",

@@ -1,5 +1,7 @@
 // Approvals: who may give them, what the last one decides, and every act on a request in every state.
 #include "epsilog/accounting/errors.hpp"
+#include "file_text.hpp"
+#include "in_threads.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
 
@@ -99,22 +101,6 @@ TEST_CASE("approval: nobody else may give one, and nobody to a request of their 
   CHECK(waiting.audit().empty());
 }
 
-TEST_CASE("approval: the last one refuses what no longer fits", "[engine][approvals][negative]") {
-  WaitingClinic waiting;
-  const Answer pending = release(waiting.engine, request("count", "1", "k"));
-  (void)waiting.engine.approve(pending.recorded.decision_id, "carol");
-  for (int i = 0; i < 5; ++i) REQUIRE(release(waiting.engine, request("count", "0.45")).recorded.granted);
-  const Answer refused = waiting.engine.approve(pending.recorded.decision_id, "dave");
-  CHECK(text(refused.recorded.state) == "denied");
-  REQUIRE(refused.recorded.reasons.size() == 1);
-  CHECK(refused.recorded.reasons[0].fits == "0.75");
-  CHECK(refused.recorded.parent == pending.recorded.decision_id);
-  CHECK(waiting.balance() == "2.25/0");
-  CHECK(text(waiting.commit(pending.recorded.decision_id).recorded.state) == "denied");
-  CHECK(text(release(waiting.engine, request("count", "1", "k")).recorded.state) == "denied");
-  CHECK(waiting.audit().empty());
-}
-
 TEST_CASE("approval: one rejection ends it, with its reason", "[engine][approvals]") {
   WaitingClinic waiting;
   const Answer pending = release(waiting.engine, request("count", "1", "k"));
@@ -141,8 +127,7 @@ TEST_CASE("approval: the values of a request that waits are kept nowhere and giv
   CHECK_THROWS_AS(waiting.commit(pending.recorded.decision_id), InvalidParameter);
   CHECK(waiting.commit(pending.recorded.decision_id, "7.123456789").recorded.granted);
   for (const char* suffix : {"", "-wal"}) {
-    std::ifstream file(waiting.clinic.ledger() + suffix, std::ios::binary);
-    const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const std::string bytes = file_text(waiting.clinic.ledger() + suffix);
     CHECK(bytes.size() > 1000);
     CHECK(bytes.find("7.123456789") == std::string::npos);
   }
@@ -169,13 +154,9 @@ TEST_CASE("approval: several in one batch wait each", "[engine][approvals]") {
 TEST_CASE("approval: eight threads that approve as two reserve once", "[engine][approvals][concurrency]") {
   WaitingClinic waiting;
   const Answer pending = release(waiting.engine, request("count", "1"));
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i) {
-    threads.emplace_back([&, i] {
-      (void)waiting.engine.approve(pending.recorded.decision_id, i % 2 == 0 ? "carol" : "dave");
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  in_threads(8, [&](int i) {
+    (void)waiting.engine.approve(pending.recorded.decision_id, i % 2 == 0 ? "carol" : "dave");
+  });
   CHECK(text(waiting.engine.show(pending.recorded.decision_id, {}).recorded.state) == "reserved");
   CHECK(waiting.balance() == "0/1");
   CHECK(waiting.audit().empty());

@@ -356,8 +356,7 @@ TEST_CASE("batch: charged as one it is held, waits, is cancelled and is answered
   CHECK(all_spent(waiting.engine) ==
         std::map<std::string, std::string>{{"epsilon", cost.text()}, {"delta", "0.000001"}});
   // Below it, it is held at once; given back, or not.
-  engine::Request small = as_one(many(20), "1e-6");
-  small.holding = engine::Holding::reserved;
+  engine::Request small = held(as_one(many(20), "1e-6"));
   const Answer held = waiting.engine.reserve(small, {});
   REQUIRE(text(held.recorded.state) == "reserved");
   CHECK(reserved().at("delta") == 1'000'000'000'000);
@@ -414,15 +413,6 @@ TEST_CASE("batch: of a total the accuracies have the least factor at which the c
             .planned.record.charged.rational() > total);
   asked.delta.reset();
   CHECK(engine.accurate_batch(asked, wanted, alpha, total).factor > found.factor);
-}
-
-TEST_CASE("batch: a dummy run says what it would be charged as one", "[engine][batch][fixed][dummy]") {
-  const engine::Policy policy = engine::checked_policy(clinic_policy(kBudget, kOnGrid), "test");
-  mechanisms::SystemBits bits;
-  const engine::DummyAnswer dummy = engine::dummy_release(policy, as_one(many(), "1e-6"), bits, {});
-  REQUIRE(dummy.would_be.planned.record.composed);
-  CHECK(dummy.would_be.planned.record.charged < Epsilon::parse_down("1"));
-  CHECK_FALSE(dummy.would_be.rows.at(0).released.values.empty());
 }
 
 TEST_CASE("batch: a charge below the certified one is found, and so is another bound than it was by",

@@ -283,15 +283,10 @@ TEST_CASE("batch: whole charge above what needs approval waits, and is answered 
   CHECK(values(granted)[1].size() == 3);
   CHECK(waiting.balance() == "0.8/0");
   CHECK(values(release(waiting.engine, asked)) == values(granted));
-  const Answer held = waiting.engine.reserve(
-      [&] {
-        engine::Request held_back = batch({request("count", "0.1"), request("units", "0.1")});
-        held_back.holding = engine::Holding::reserved;
-        return held_back;
-      }(),
-      {});
-  CHECK(text(held.recorded.state) == "reserved");
-  CHECK(text(waiting.engine.cancel(held.recorded.decision_id, "alice").recorded.state) == "cancelled");
+  const Answer waits =
+      waiting.engine.reserve(held(batch({request("count", "0.1"), request("units", "0.1")})), {});
+  CHECK(text(waits.recorded.state) == "reserved");
+  CHECK(text(waiting.engine.cancel(waits.recorded.decision_id, "alice").recorded.state) == "cancelled");
   CHECK(waiting.balance() == "0.8/0");
   CHECK(waiting.audit().empty());
 }
@@ -338,20 +333,6 @@ TEST_CASE("batch: simultaneous intervals hold for all rows together: each has it
   // The least alpha of all leaves no part for each of them.
   const Answer narrow = engine.show(answer.recorded.decision_id, {engine::Alphas::least()});
   CHECK(narrow.rows[0].released.intervals.at(0).together.empty());
-}
-
-TEST_CASE("batch: a dummy run answers every row from invented ones", "[engine][batch][dummy]") {
-  const engine::Policy policy =
-      engine::checked_policy(clinic_policy("epsilon: 3", kEveryKind + kExact), "test");
-  mechanisms::SystemBits bits;
-  const engine::DummyAnswer dummy =
-      engine::dummy_release(policy, batch(every_kind("0.1")), bits, {Rational(1, 20)});
-  REQUIRE(dummy.would_be.rows.size() == every_kind("0.1").size());
-  for (const Answer& row : dummy.would_be.rows) CHECK_FALSE(row.released.values.empty());
-  CHECK(dummy.would_be.rows[1].released.intervals.at(0).together.size() == 3);
-  CHECK(engine::dummy_release(policy, batch({request("count", "4")}), bits, {})
-            .would_be.rows[0]
-            .released.values.empty());
 }
 
 TEST_CASE("batch: what is recorded of the request is read back, and nothing else is taken for one",

@@ -94,63 +94,6 @@ TEST_CASE("counted statistics: Gaussian noise is calibrated to their L2 sensitiv
   CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
 }
 
-TEST_CASE("counted statistics: a policy that does not name them permits none, nor one that names count",
-          "[engine][counted][negative]") {
-  const std::vector<const char*> asked = {"count:age", "proportion:ward:A", "distinct:ward"};
-  for (const char* allow :
-       {"", "    allow: {statistics: [count, units, sum, mean, variance, value, quantile]}\n"}) {
-    auto [clinic, engine] = Open<Clinic>("epsilon: 3", allow);
-    for (const char* statistic : asked) {
-      CAPTURE(allow, statistic);
-      const Answer refused = release(engine, request(statistic, "0.1"));
-      CHECK(reason_codes(refused) == std::vector{RefusalCode::statistic_not_allowed});
-    }
-    CHECK(spent(engine) == "0");
-    CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
-  }
-  // Each by its own name, and count by none of them.
-  auto [one, engine] = Open<Clinic>("epsilon: 3", "    allow: {statistics: [count_of]}\n");
-  CHECK(release(engine, request("count:age", "0.1")).recorded.granted);
-  for (const char* statistic : {"count", "proportion:ward:A", "distinct:ward"}) {
-    CHECK(reason_codes(release(engine, request(statistic, "0.1"))) ==
-          std::vector{RefusalCode::statistic_not_allowed});
-  }
-}
-
-TEST_CASE(
-    "counted statistics: a column that may not be aggregated is not counted either, nor one derived from it",
-    "[engine][counted][negative]") {
-  const std::string named = "    allow: {statistics: [count_of, proportion, distinct], columns: [age]}\n";
-  const std::string band = "      band: {from: age, bins: [0, 18, 65]}\n";
-  const auto with_band = [&](const std::string& more) {
-    std::string yaml = clinic_policy("epsilon: 3", more);
-    return yaml.insert(yaml.find("    queries:"), band);
-  };
-  const auto of = [&](const std::string& more, const char* statistic) {
-    const engine::Policy policy = engine::checked_policy(with_band(more), "p.yaml");
-    mechanisms::SystemBits bits;
-    return reason_codes(engine::dummy_release(policy, request(statistic, "0.1"), bits, {}).would_be);
-  };
-  const std::vector<RefusalCode> none, column{RefusalCode::column_not_allowed},
-      forbidden{RefusalCode::forbidden};
-  CHECK(of(named, "count:age") == none);
-  CHECK(of(named, "count:band") == none);
-  CHECK(of(named, "distinct:band") == none);
-  CHECK(of(named, "count:ward") == column);
-  CHECK(of(named, "proportion:ward:A") == column);
-  const std::string of_band = "    allow: {statistics: [count_of, proportion, distinct], columns: [band]}\n";
-  CHECK(of(of_band, "count:band") == none);
-  CHECK(of(of_band, "count:age") == column);
-  const std::string not_age = kNamed + "    forbid: [{columns: [age]}]\n";
-  CHECK(of(not_age, "count:age") == forbidden);
-  CHECK(of(not_age, "proportion:band:[0,18)") == forbidden);
-  CHECK(of(not_age, "distinct:ward") == none);
-  const std::string not_band = kNamed + "    forbid: [{columns: [band], statistics: [distinct]}]\n";
-  CHECK(of(not_band, "distinct:band") == forbidden);
-  CHECK(of(not_band, "count:band") == none);
-  CHECK(of(not_band, "count:age") == none);
-}
-
 TEST_CASE("statistics that are asked only by name: their arrival is looser, and leaving them out tighter",
           "[engine][counted][quantile][ratio][policy]") {
   const auto policy = [](const std::string& more) {
@@ -301,19 +244,4 @@ TEST_CASE("counted statistics: cells of a count of cells are suppressed as those
                       says("no count of its cells is released with '" + std::string(statistic) + "'"));
   }
   CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
-}
-
-TEST_CASE("counted statistics: a dummy run counts invented rows", "[engine][counted][dummy]") {
-  std::string yaml = clinic_policy("epsilon: 100000", kWhole);
-  const engine::Policy policy = engine::checked_policy(yaml, "p.yaml");
-  mechanisms::SystemBits bits;
-  const auto value = [&](const char* statistic) {
-    const auto dummy = engine::dummy_release(policy, request(statistic, kBeyondDoubt), bits, {});
-    REQUIRE(dummy.would_be.recorded.granted);
-    return dummy.would_be.released.values.at(0);
-  };
-  CHECK(value("distinct:ward") == 3);
-  CHECK(abs(value("proportion:ward:B") - Rational(1, 3)) < Rational(1, 50));
-  // One cell in twenty of 50,000 is missing.
-  CHECK(abs(value("count:ward") - 47'500) < 500);
 }

@@ -118,17 +118,3 @@ TEST_CASE(
         granted * accounting::Epsilon::parse_down("0.001").units());
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
-
-TEST_CASE("threads: one engine serves eight threads without overspending", "[engine][concurrency]") {
-  auto [clinic, engine] = Open<Clinic>("epsilon: 1");
-  std::atomic<int> granted{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i) {
-    threads.emplace_back([&] {
-      for (int k = 0; k < 20; ++k) granted += release(engine, supplied("5", "0.01")).recorded.granted ? 1 : 0;
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  CHECK(granted == 100);
-  CHECK(spent(engine) == "1");
-}

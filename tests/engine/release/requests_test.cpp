@@ -1,5 +1,6 @@
 // Reservations: what they hold, who ends them, and what that costs (docs/reservations.md).
 #include "epsilog/accounting/errors.hpp"
+#include "in_threads.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
 
@@ -192,8 +193,7 @@ TEST_CASE("requests: what does not fit them changes nothing", "[engine][requests
   CHECK_THROWS_AS(waiting.engine.issue_token(value.recorded.decision_id, "alice"), InvalidParameter);
   CHECK_THROWS_AS(waiting.reserve("count", "0.25", Holding::reserved_against_token), InvalidParameter);
   CHECK_THROWS_AS(waiting.reserve("count", "0.25", Holding::none), InvalidParameter);
-  engine::Request with_value = supplied("3", "0.25");
-  with_value.holding = Holding::reserved;
+  engine::Request with_value = held(supplied("3", "0.25"));
   CHECK_THROWS_AS(waiting.engine.reserve(with_value, {}), InvalidParameter);
   engine::Request held = request("count", "0.25");
   held.holding = Holding::reserved;
@@ -266,8 +266,7 @@ TEST_CASE("requests: every decision says how whoever it names was known", "[engi
 TEST_CASE("requests: without declared principals whoever can write the ledger may commit and cancel",
           "[engine][requests]") {
   auto [clinic, engine] = Open<Clinic>();
-  engine::Request asked = request("count", "0.5");
-  asked.holding = Holding::reserved;
+  engine::Request asked = held(request("count", "0.5"));
   const Answer first = engine.reserve(asked, {});
   mechanisms::SystemBits bits;
   const Answer granted = engine.commit(first.recorded.decision_id, "mallory", std::nullopt, bits, {});
@@ -288,43 +287,6 @@ TEST_CASE("commit: a source that is missing is found before the data may have be
   std::filesystem::rename(waiting.clinic.folder.path("away.csv"), waiting.clinic.folder.path("visits.csv"));
   CHECK(text(waiting.engine.cancel(reserved.recorded.decision_id, "alice").recorded.state) == "cancelled");
   CHECK(waiting.balance() == "0/0");
-}
-
-namespace {
-
-/// Breaks a commit after its token is durable, while it draws.
-class NoBits final : public mechanisms::BitSource {
- public:
-  void fill(std::span<std::byte>) override { throw EntropyUnavailable("no bits"); }
-};
-
-}  // namespace
-
-TEST_CASE("commit: one that broke off after it may have read the data can be repeated, not undone",
-          "[engine][requests]") {
-  for (const char* how : {"commit", "cancel", "expire"}) {
-    CAPTURE(how);
-    WaitingClinic waiting;
-    const Answer reserved = waiting.reserve("count", "0.5");
-    NoBits none;
-    CHECK_THROWS_AS(waiting.engine.commit(reserved.recorded.decision_id, "alice", std::nullopt, none, {}),
-                    EntropyUnavailable);
-    const Answer open = waiting.engine.show(reserved.recorded.decision_id, {});
-    CHECK(text(open.recorded.state) == "reserved");
-    CHECK_FALSE(open.recorded.token.empty());
-    CHECK(waiting.balance() == "0/0.5");
-    if (how == std::string("commit")) {
-      CHECK(waiting.commit(reserved.recorded.decision_id).recorded.granted);
-    } else if (how == std::string("cancel")) {
-      CHECK(text(waiting.engine.cancel(reserved.recorded.decision_id, "alice").recorded.state) ==
-            "forfeited");
-    } else {
-      waiting.clock.pass_seconds(3600);
-      CHECK(text(waiting.commit(reserved.recorded.decision_id).recorded.state) == "forfeited");
-    }
-    CHECK(waiting.balance() == "0.5/0");
-    CHECK(waiting.audit().empty());
-  }
 }
 
 TEST_CASE("commit: one that began in time may end after the deadline, unless it was ended meanwhile",
@@ -418,12 +380,10 @@ TEST_CASE("requests: eight threads that commit one reservation get one answer",
   WaitingClinic waiting;
   const Answer reserved = waiting.reserve("count", "0.5");
   std::vector<Answer> answers(8);
-  std::vector<std::thread> threads;
-  for (Answer& answer : answers) {
-    threads.emplace_back(
-        [&answer, &waiting, &reserved] { answer = waiting.commit(reserved.recorded.decision_id); });
-  }
-  for (std::thread& thread : threads) thread.join();
+  in_threads(static_cast<int>(answers.size()), [&](int i) {
+    Answer& answer = answers[static_cast<std::size_t>(i)];
+    answer = waiting.commit(reserved.recorded.decision_id);
+  });
   int fresh = 0;
   for (const Answer& answer : answers) {
     CHECK(answer.recorded.granted);

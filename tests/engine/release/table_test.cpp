@@ -109,8 +109,7 @@ TEST_CASE("tables: what is recorded is read back, replayed and shown with its co
 TEST_CASE("tables: what was reserved is answered with the cells that it was asked for",
           "[engine][table][reservations]") {
   auto [clinic, engine] = Open<BandedClinic>("epsilon: 3", kDiscrete);
-  engine::Request kept = request("count", "0.5", "a", "ward,band");
-  kept.holding = engine::Holding::reserved;
+  engine::Request kept = held(request("count", "0.5", "a", "ward,band"));
   const Answer waits = engine.reserve(kept, {});
   REQUIRE(waits.recorded.state == engine::RequestState::reserved);
   kept.key = "b";
@@ -129,21 +128,6 @@ TEST_CASE("tables: what was reserved is answered with the cells that it was aske
   CHECK(release(engine, request("count", "0.5", "", "ward,band")).planned.record.cells.of(4) ==
         CellKeys{"D", "[0,40)"});
   CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
-}
-
-TEST_CASE("tables: each column has to be allowed, and none of them forbidden", "[engine][table][access]") {
-  const auto refused = [](const std::string& more, const std::string& by) {
-    auto [clinic, engine] = Open<BandedClinic>("epsilon: 3", kDiscrete + more);
-    return reason_codes(release(engine, request("count", "0.1", "", by)));
-  };
-  using enum RefusalCode;
-  CHECK(refused("    allow: {by: [ward, age]}\n", "ward,band").empty());
-  CHECK(refused("    allow: {by: [ward]}\n", "ward,band") == std::vector{column_not_allowed});
-  CHECK(refused("    allow: {by: [age]}\n", "band,ward") == std::vector{column_not_allowed});
-  CHECK(refused("    allow: {by: []}\n", "band,ward") == std::vector{column_not_allowed, column_not_allowed});
-  CHECK(refused("    forbid: [{by: [age]}]\n", "ward,band") == std::vector{forbidden});
-  CHECK(refused("    forbid: [{by: [ward]}]\n", "band,ward") == std::vector{forbidden});
-  CHECK(refused("    forbid: [{by: [ward]}]\n", "band").empty());
 }
 
 TEST_CASE("tables: too many cells are refused before anything is read, and so are columns without values",
@@ -199,17 +183,6 @@ TEST_CASE("tables: snapping cuts no cell off, and a declared bound is refused of
   // A bound is in units of the answer and says nothing about the parts of a quotient.
   const std::string of_means = "    release: {mean: {mechanism: snapping, bound: 50}}\n";
   CHECK(planned(of_means, "mean:age", "ward,band").mechanisms.size() == 2);
-}
-
-TEST_CASE("tables: a dummy run has the cells of a release", "[engine][table][dummy]") {
-  const engine::Policy policy = engine::checked_policy(banded("epsilon: 3", kDiscrete), "policy");
-  mechanisms::SystemBits bits;
-  const engine::DummyAnswer run =
-      engine::dummy_release(policy, request("count", "0.5", "", "band,ward"), bits, {Rational(1, 20)});
-  CHECK(run.would_be.released.values.size() == 6);
-  CHECK(run.would_be.asked.by == Keys{"band", "ward"});
-  REQUIRE(run.would_be.released.intervals.size() == 1);
-  CHECK(run.would_be.released.intervals.front().together.size() == 6);
 }
 
 TEST_CASE("tables: a cell that is counted below what was asked for is suppressed, and nothing else changes",

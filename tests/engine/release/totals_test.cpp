@@ -155,8 +155,7 @@ TEST_CASE("totals: what is recorded is read back, replayed, reserved and committ
                                 with(request("count", "0.5", "monday", "ward,band"), Rational(1, 5), true),
                                 request("count", "0.5", "monday", "ward,band")})
     CHECK(reason_codes(release(other, otherwise)) == std::vector{RefusalCode::key_conflict});
-  engine::Request kept = totals("sum:age", "ward,band", "0.5", "a");
-  kept.holding = engine::Holding::reserved;
+  engine::Request kept = held(totals("sum:age", "ward,band", "0.5", "a"));
   const Answer waits = engine.reserve(kept, {});
   REQUIRE(waits.recorded.state == engine::RequestState::reserved);
   const Answer done = commit(engine, waits.recorded.decision_id);
@@ -357,19 +356,6 @@ TEST_CASE("totals: what was recorded of a table that adds up is held to its draw
   CHECK_THROWS_AS(damaged(R"(UPDATE decision SET component_values = '[["1","1","1"]]')"), LedgerCorrupt);
   CHECK_THROWS_AS(damaged(R"(UPDATE decision SET component_values = '[["1","1","1"],["9"]]')"),
                   LedgerCorrupt);
-}
-
-TEST_CASE("totals: a dummy run has the cells and totals of a release", "[engine][totals][dummy]") {
-  const engine::Policy policy = engine::checked_policy(banded("epsilon: 3", kDiscrete), "policy");
-  mechanisms::SystemBits bits;
-  for (const bool consistent : {false, true}) {
-    const engine::DummyAnswer run = engine::dummy_release(
-        policy, with(request("count", "0.5", "", "band,ward"), Rational(1, 3), consistent), bits,
-        {Rational(1, 20)});
-    CHECK(run.would_be.released.values.size() == 12);
-    REQUIRE(run.would_be.released.intervals.size() == 1);
-    CHECK(run.would_be.released.intervals[0].together.size() == 12);
-  }
 }
 
 TEST_CASE("totals: a plan of a large table without them says what they would bring",
