@@ -3,7 +3,6 @@
 #include "epsilog/engine/credentials.hpp"
 #include "epsilog/engine/verified_backup.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
-#include "refused_for.hpp"
 #include "support/catch.hpp"
 #include "tampering.hpp"
 #include "waiting.hpp"

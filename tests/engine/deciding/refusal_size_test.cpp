@@ -1,5 +1,4 @@
 // What one asker can cost a ledger: the size of what is free, and that the audit compares all of it.
-#include <sqlite3.h>
 
 #include "clinic.hpp"
 #include "decide.hpp"

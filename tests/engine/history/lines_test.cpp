@@ -1,5 +1,4 @@
 // Records of a ledger as lines, and the ledger that is made of them (docs/record_format.md).
-#include <sqlite3.h>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/audit.hpp"

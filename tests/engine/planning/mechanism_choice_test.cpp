@@ -1,6 +1,5 @@
 // What `release: {…: {mechanism: …}}` does: every mechanism from the question to the audit, charged in
 // the measures it loses, to the last unit.
-#include <sqlite3.h>
 
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"

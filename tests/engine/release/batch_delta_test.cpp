@@ -4,7 +4,6 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/privacy_loss_distribution.hpp"
 #include "epsilog/engine/checked_policy.hpp"
-#include "epsilog/engine/dummy_release.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/reaccount.hpp"

@@ -7,7 +7,6 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/comparison.hpp"
-#include "epsilog/engine/dummy_release.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/reaccount.hpp"

@@ -1,5 +1,4 @@
 // A bit that flipped in the id of a row, which the index of ids does not have then.
-#include <sqlite3.h>
 
 #include "epsilog/accounting/errors.hpp"
 #include "file_text.hpp"

@@ -1,5 +1,4 @@
 // Policies, plans, releases and the audit, whatever the process did to floating point.
-#include <sqlite3.h>
 
 #include <bit>
 

@@ -2,7 +2,6 @@
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
-#include "epsilog/engine/dummy_release.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "plan.hpp"
 #include "support/catch.hpp"

@@ -1,6 +1,5 @@
 // A source that was moved: every reader goes by the newest place, diff and apply agree on what that is, and
 // the audit knows it.
-#include <sqlite3.h>
 
 #include "copied_ledger.hpp"
 #include "epsilog/accounting/errors.hpp"

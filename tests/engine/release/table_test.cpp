@@ -4,7 +4,6 @@
 #include "banded_clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
-#include "epsilog/engine/dummy_release.hpp"
 #include "epsilog/engine/policy_diff.hpp"
 #include "plan.hpp"
 #include "row_answer.hpp"

@@ -5,7 +5,6 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/table_fit.hpp"
 #include "epsilog/engine/checked_policy.hpp"
-#include "epsilog/engine/dummy_release.hpp"
 #include "plan_advice.hpp"
 #include "plan_intervals.hpp"
 #include "support/catch.hpp"
