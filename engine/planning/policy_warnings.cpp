@@ -11,6 +11,24 @@
 namespace epsilog::engine {
 namespace {
 
+/// A number below e^epsilon, of which two digits are told.
+/// Requires  epsilon >= 3.
+std::string times_down(const Rational& epsilon) {
+  if (epsilon >= 30) return "a million million";
+  // All terms of the series are positive, so that what is left out makes the sum smaller.
+  constexpr unsigned kTerms = 128;
+  Rational sum = 1;
+  Rational term = 1;
+  for (unsigned k = 1; k < kTerms; ++k) {
+    term *= epsilon / k;
+    sum += term;
+  }
+  std::string digits = accounting::floor(sum).get_str();
+  std::fill(digits.begin() + 2, digits.end(), '0');
+  for (std::size_t left = digits.size(); left > 3;) digits.insert(left -= 3, 1, ',');
+  return digits;
+}
+
 class Warnings {
  public:
   Warnings(std::string file, const std::string& policy, std::vector<PolicyFault>& found)
@@ -47,10 +65,10 @@ class Warnings {
 
   void budget(const Dataset& dataset, const std::string& place, const Budget& budget, Mark mark) {
     const Epsilon& epsilon = budget.target ? budget.target->epsilon : budget.epsilon;
-    if (epsilon.rational() <= kEpsilonOfWarning) return;
+    if (epsilon.rational() < kEpsilonOfWarning) return;
     add(dataset, mark,
-        place + ": epsilon " + epsilon.text() + " is above " + std::to_string(kEpsilonOfWarning) +
-            ": one unit may make an answer more than 20,000 times as likely");
+        place + ": with epsilon " + epsilon.text() + " one unit may make an answer more than " +
+            times_down(epsilon.rational()) + " times as likely; few call that a promise (docs/choosing.md)");
   }
 
   void budgets(const Dataset& dataset) {

@@ -13,7 +13,7 @@ namespace {
 /// A policy beside its source, that warns of nothing; `more` is put below the dataset's keys.
 class Written {
  public:
-  explicit Written(const std::string& budget = "{epsilon: 10}", const std::string& more = "",
+  explicit Written(const std::string& budget = "{epsilon: 1}", const std::string& more = "",
                    const std::string& release = "default: {mechanism: discrete_laplace}") {
     folder.write("visits.csv", "id,cost\n");
     folder.write("policy.yaml",
@@ -47,7 +47,10 @@ class Written {
   TemporaryFolder folder;
 };
 
-constexpr const char* kSteep = ": one unit may make an answer more than 20,000 times as likely\n";
+std::string steep(const std::string& epsilon, const std::string& times) {
+  return ": with epsilon " + epsilon + " one unit may make an answer more than " + times +
+         " times as likely; few call that a promise (docs/choosing.md)\n";
+}
 
 }  // namespace
 
@@ -55,16 +58,26 @@ TEST_CASE("policy warnings: none of a policy that gives no reason for one", "[en
   CHECK(Written().warnings().empty());
 }
 
-TEST_CASE("policy warnings: an epsilon above 10 in whatever limits the dataset",
+TEST_CASE("policy warnings: an epsilon of 3 or more in whatever limits the dataset, with its factor",
           "[engine][policy][warnings]") {
-  CHECK(Written("{epsilon: 10.5}").warnings() ==
-        std::string("9: dataset 'clinic': budget: epsilon 10.5 is above 10") + kSteep);
+  const std::string of_budget = "9: dataset 'clinic': budget";
+  CHECK(Written("{epsilon: 2.999999999999}").warnings().empty());
+  // By an independent program: e^3 = 20.0855…, e^10.5 = 36315.5…, e^24 = 26489122129.8…, e^29.9 = 9669…·10^9.
+  for (const auto& [epsilon, times] :
+       std::vector<std::pair<std::string, std::string>>{{"3", "20"},
+                                                        {"10.5", "36,000"},
+                                                        {"24", "26,000,000,000"},
+                                                        {"29.9", "9,600,000,000,000"},
+                                                        {"30", "a million million"},
+                                                        {"100", "a million million"}}) {
+    CHECK(Written("{epsilon: " + epsilon + "}").warnings() == of_budget + steep(epsilon, times));
+  }
   CHECK(Written("{epsilon: 1, renew: month}", "    lifetime: {epsilon: 11}\n").warnings() ==
-        std::string("13: dataset 'clinic': lifetime: epsilon 11 is above 10") + kSteep);
-  CHECK(Written("{epsilon: 9}", "    limits:\n      - {role: research, epsilon: 12}\n").warnings() ==
-        std::string("14: dataset 'clinic': limits: epsilon 12 is above 10") + kSteep);
+        "13: dataset 'clinic': lifetime" + steep("11", "59,000"));
+  CHECK(Written("{epsilon: 2}", "    limits:\n      - {role: research, epsilon: 12}\n").warnings() ==
+        "14: dataset 'clinic': limits" + steep("12", "160,000"));
   CHECK(Written("{measure: zcdp, epsilon: 20, delta: 1e-6}").warnings() ==
-        std::string("9: dataset 'clinic': budget: epsilon 20 is above 10") + kSteep);
+        of_budget + steep("20", "480,000,000"));
 }
 
 TEST_CASE("policy warnings: a bound that cuts into what the policy declares", "[engine][policy][warnings]") {

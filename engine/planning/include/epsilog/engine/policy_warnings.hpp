@@ -10,11 +10,11 @@
 
 namespace epsilog::engine {
 
-/// An epsilon above this, in a budget of a dataset or in one for life, is worth a warning.
-inline constexpr std::int64_t kEpsilonOfWarning = 10;
+/// An epsilon from this on, in a budget of a dataset or in one for life, is worth a warning.
+inline constexpr std::int64_t kEpsilonOfWarning = 3;
 
 /// What follows from the policy alone, and whether the sources are there, seen from its directory:
-///   a budget with an epsilon above kEpsilonOfWarning; a `bound` that cuts into the range the policy
+///   a budget with an epsilon of kEpsilonOfWarning or more; a `bound` that cuts into the range the policy
 ///   declares; counts that are snapped although discrete noise would keep them whole.
 ///
 /// Requires  `policy` was read from `path`.
