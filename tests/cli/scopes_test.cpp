@@ -135,6 +135,17 @@ TEST_CASE("scopes: whoever may not ask is told the same of every question, by ev
   }
 }
 
+TEST_CASE("scopes: policy apply says of each limit that changed which scope it is of", "[cli][scopes]") {
+  const Workbench bench(kPolicy);
+  REQUIRE(ask(bench, "alice", "0.2").exit == 0);
+  bench.write("larger.yaml", replaced(replaced(kPolicy, "principal, epsilon: 0.3", "principal, epsilon: 0.4"),
+                                      "{epsilon: 0.5, renew", "{epsilon: 0.6, renew"));
+  const Result applied = bench.with_ledger({"policy", "apply", "larger.yaml", "--why", "asked for"});
+  INFO(applied.err);
+  REQUIRE(applied.exit == 0);
+  check_parts(applied.out, {"clinic principal:alice", "clinic principal:bob", "clinic period:"});
+}
+
 TEST_CASE("scopes: while the calendar is held a refusal does not say when a period ends",
           "[cli][scopes][clock]") {
   const Workbench bench(kPolicy);

@@ -249,6 +249,24 @@ TEST_CASE("ids: how one begins names it, unless others begin so too", "[cli][out
   CHECK(bench.with_ledger({"show", first, "--json"}).json()["state"] == "reserved");
 }
 
+TEST_CASE("ids: what begins all ids of one request names that request, but no line to be proved",
+          "[cli][output]") {
+  const Workbench bench(kClinicPolicy);
+  REQUIRE(bench.with_ledger({"reserve", "clinic", "count", "--epsilon", "0.1"}).exit == 0);
+  const std::string first = last_id(bench);
+  REQUIRE(bench.with_ledger({"cancel", first.substr(0, 6)}).exit == 0);
+  const std::string begins = first.substr(0, 4);
+  const Result shown = bench.with_ledger({"show", begins, "--json"});
+  CAPTURE(shown.err);
+  REQUIRE(shown.exit == 0);
+  CHECK(shown.json()["state"] == "cancelled");
+  for (const char* verb : {"cancel", "commit"}) CHECK(bench.with_ledger({verb, begins}).exit != 2);
+  check_ended(bench.with_ledger({"audit", "prove", begins, "--checkpoint", "any"}), 2,
+              "begins the ids of 2 decisions");
+  REQUIRE(bench.with_ledger({"reserve", "clinic", "count", "--epsilon", "0.1"}).exit == 0);
+  check_ended(bench.with_ledger({"show", begins}), 2, "begins the ids of 3 decisions");
+}
+
 TEST_CASE("names: what reverses the direction of writing is shown, not obeyed", "[cli][output][negative]") {
   const Workbench bench(kClinicPolicy);
   const std::string reversed =

@@ -19,11 +19,12 @@ std::string policy_apply_text(const engine::ApplyReport& report,
   std::string text = fmt::format("version {} is active\n  policy     sha256 {}\n", report.policy_version,
                                  report.policy_sha256);
   Table table(
-      {{"dataset"}, {"measure"}, {"old limit", Table::Align::right}, {"new limit", Table::Align::right}});
+      {{"scope"}, {"measure"}, {"old limit", Table::Align::right}, {"new limit", Table::Align::right}});
   for (const ledger::LimitChange& change : report.limit_changes) {
     for (const engine::BudgetAccount& account : accounts) {
       if (account.id != change.account) continue;
-      table.add({account.dataset, account.measure, engine::amount_text(account.measure, change.old_limit),
+      table.add({account.scope.empty() ? account.dataset : account.dataset + " " + account.scope,
+                 account.measure, engine::amount_text(account.measure, change.old_limit),
                  engine::amount_text(account.measure, change.new_limit)});
     }
   }
@@ -171,9 +172,8 @@ std::string known_by_text(const engine::AuditReport& report) {
 }
 
 std::string claimed_sentence(const engine::AuditReport& report) {
-  std::string text =
-      counted(*report.claimed_approvals, "approval") +
-      " in a name for which no credential of the ledger vouches: ";
+  std::string text = counted(*report.claimed_approvals, "approval") +
+                     " in a name for which no credential of the ledger vouches: ";
   for (std::size_t i = 0; i < report.claimed.size(); ++i) {
     text +=
         (i == 0 ? "" : ", ") + report.claimed[i].decision_id + " by '" + report.claimed[i].principal + "'";
@@ -208,7 +208,8 @@ std::string untold_text(const std::vector<std::string>& untold) {
 /// Says that the files may be on another machine; "" of a local file system.
 std::string file_system_text(bool over_fuse) {
   if (!over_fuse) return "";
-  return "\nnote: a program serves the ledger's folder (FUSE), and may keep the files on another machine: if two "
+  return "\nnote: a program serves the ledger's folder (FUSE), and may keep the files on another machine: if "
+         "two "
          "machines can reach it, neither sees the other's charges\n";
 }
 
@@ -218,7 +219,8 @@ std::string end_memory_text(ledger::EndMemory memory) {
     case ledger::EndMemory::remembered:
       return "";
     case ledger::EndMemory::none:
-      return "\nnote: nothing remembers how many lines the ledger should have: it is a copy, or its lock file was "
+      return "\nnote: nothing remembers how many lines the ledger should have: it is a copy, or its lock "
+             "file was "
              "deleted\n";
     case ledger::EndMemory::unreadable:
       return "\nnote: the lock file is damaged and does not say how many lines the ledger should have\n";

@@ -151,7 +151,7 @@ ExitCode show(const BooksArguments& arguments, Console& console) {
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const std::string ledger = ledger_path(arguments);
   const engine::EngineOptions options = engine_options(arguments, console);
-  const std::string id = decision_id_argument(*arguments.decision_id, ledger);
+  const std::string id = request_id_argument(*arguments.decision_id, ledger);
   const engine::Engine engine = open_for_reading(ledger, console, options);
   const engine::Answer answer = engine.show(id, alphas);
   warn_if_withheld(answer, console);

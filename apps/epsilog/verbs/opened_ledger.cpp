@@ -1,6 +1,7 @@
 #include "opened_ledger.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger.hpp"
@@ -37,7 +38,35 @@ void warn_if_poisoned(const std::string& ledger, Console& console) {
   warn(ledger::Ledger::open_read_only(ledger).poisoned(), console);
 }
 
-std::string decision_id_argument(const std::string& text, const std::string& ledger) {
+namespace {
+
+/// The id of the only request that those decisions are about; "" where they are about several.
+std::string only_request(ledger::Snapshot& view, const ledger::IdRange& range) {
+  // Nobody types so little of an id on purpose.
+  constexpr std::int64_t kMost = 1'000;
+  if (range.count > kMost) return "";
+  const auto first = view.find_id(range.first);
+  if (!first) return "";
+  std::set<std::string> requests;
+  const auto add = [&](const ledger::StoredDecision& stored) {
+    std::optional<ledger::StoredDecision> about = stored;
+    while (!about->draft.parent.empty()) {
+      auto parent = view.find_id(about->draft.parent);
+      if (!parent) break;
+      about = std::move(parent);
+    }
+    requests.insert(about->id);
+  };
+  // The ids of a ledger ascend with its decisions.
+  static_cast<void>(
+      view.each_decision({.after = first->seq - 1, .limit = range.count}, add,
+                         [&](const ledger::MalformedRecord& record) { requests.insert(record.id); }));
+  return requests.size() == 1 ? *requests.begin() : "";
+}
+
+enum class Meant { decision, request };
+
+std::string meant_id(const std::string& text, const std::string& ledger, Meant meant) {
   constexpr std::size_t kWhole = 26;
   constexpr std::size_t kLeast = 4;
   if (text.size() >= kWhole) return text;
@@ -46,11 +75,22 @@ std::string decision_id_argument(const std::string& text, const std::string& led
   }
   ledger::Snapshot view = ledger::Ledger::open_read_only(ledger).snapshot();
   const ledger::IdRange range = ledger::Inspection(view).ids_beginning(text);
-  if (range.count > 1) {
-    throw UsageError("'" + text + "' begins the ids of " + grouped(range.count) +
-                     " decisions: give more of it");
-  }
-  return range.count == 1 ? range.first : text;
+  if (range.count == 0) return text;
+  if (range.count == 1) return range.first;
+  const std::string request = meant == Meant::request ? only_request(view, range) : "";
+  if (!request.empty()) return request;
+  throw UsageError("'" + text + "' begins the ids of " + grouped(range.count) +
+                   " decisions: give more of it");
+}
+
+}  // namespace
+
+std::string decision_id_argument(const std::string& text, const std::string& ledger) {
+  return meant_id(text, ledger, Meant::decision);
+}
+
+std::string request_id_argument(const std::string& text, const std::string& ledger) {
+  return meant_id(text, ledger, Meant::request);
 }
 
 void warn_of_unreadable(const engine::UnreadableDecision& decision, Console& console) {

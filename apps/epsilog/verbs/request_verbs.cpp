@@ -64,7 +64,7 @@ ExitCode commit(const RequestArguments& arguments, Console& console) {
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const std::string by = principal_argument(arguments);
   const engine::EngineOptions options = options_for_writing(arguments, console);
-  const std::string id = decision_id_argument(*arguments.decision_id, ledger);
+  const std::string id = request_id_argument(*arguments.decision_id, ledger);
   std::optional<std::string> value;
   if (arguments.value) value = value_argument(*arguments.value);
   engine::Engine engine = engine::Engine::open(ledger, options);
@@ -83,7 +83,7 @@ ExitCode cancel(const RequestArguments& arguments, Console& console) {
   const std::string by = principal_argument(arguments);
   const std::string ledger = ledger_path(arguments);
   const engine::EngineOptions options = options_for_writing(arguments, console);
-  const std::string id = decision_id_argument(*arguments.decision_id, ledger);
+  const std::string id = request_id_argument(*arguments.decision_id, ledger);
   engine::Engine engine = engine::Engine::open(ledger, options);
   const Answer answer = engine.cancel(id, by);
   print_standing(answer, console);
@@ -95,7 +95,7 @@ ExitCode token(const RequestArguments& arguments, Console& console) {
   const std::string by = principal_argument(arguments);
   const std::string ledger = ledger_path(arguments);
   const engine::EngineOptions options = options_for_writing(arguments, console);
-  const std::string id = decision_id_argument(*arguments.decision_id, ledger);
+  const std::string id = request_id_argument(*arguments.decision_id, ledger);
   engine::Engine engine = engine::Engine::open(ledger, options);
   const Answer answer = engine.issue_token(id, by);
   const bool issued = !answer.recorded.token.empty() && (answer.recorded.granted || open(answer));
@@ -127,7 +127,7 @@ ExitCode approve(const RequestArguments& arguments, Console& console) {
   const std::string why = why_argument(arguments.why);
   const std::string ledger = ledger_path(arguments);
   const engine::EngineOptions options = options_for_writing(arguments, console);
-  const std::string id = decision_id_argument(*arguments.decision_id, ledger);
+  const std::string id = request_id_argument(*arguments.decision_id, ledger);
   engine::Engine engine = engine::Engine::open(ledger, options);
   const Answer answer = engine.approve(id, by, why);
   print_standing(answer, console);
@@ -140,7 +140,7 @@ ExitCode reject(const RequestArguments& arguments, Console& console) {
   const std::string why = why_argument(arguments.why);
   const std::string ledger = ledger_path(arguments);
   const engine::EngineOptions options = options_for_writing(arguments, console);
-  const std::string id = decision_id_argument(*arguments.decision_id, ledger);
+  const std::string id = request_id_argument(*arguments.decision_id, ledger);
   engine::Engine engine = engine::Engine::open(ledger, options);
   const Answer answer = engine.reject(id, by, why);
   print_standing(answer, console);
