@@ -47,6 +47,13 @@ TEST_CASE(
       const json& interval = answer["interval"][i];
       const Rational a = number(answer["accuracy"][i]["a"]);
       CHECK(number(interval["low"]) <= number(interval["high"]));
+      const Rational low_decimal = Rational(interval["low_decimal"].get<double>());
+      const Rational high_decimal = Rational(interval["high_decimal"].get<double>());
+      const Rational digits(1, 1'000'000'000);
+      CHECK((low_decimal <= number(interval["low"]) + digits &&
+             low_decimal >= number(interval["low"]) - digits));
+      CHECK((high_decimal >= number(interval["high"]) - digits &&
+             high_decimal <= number(interval["high"]) + digits));
       CHECK(number(interval["low"]) >= 0);  // nothing here is negative
       // Nor is an answer; the grid may carry a release a little below. Texts are rounded outward at 17
       // digits.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
 
 #include "epsilog/ledger/digest.hpp"
 #include "json_parts.hpp"
@@ -27,6 +29,21 @@ Json decimal_or_null(const Rational& value) {
   return error == std::errc{} ? Json(nearest) : Json(nullptr);
 }
 
+/// The binary64 next to it on the outer side, or itself; null where there is none.
+Json outward_or_null(const Rational& value, double outer) {
+  double number = value.get_d();
+  if (!std::isfinite(number)) return nullptr;
+  const bool inside = outer < 0 ? Rational(number) > value : Rational(number) < value;
+  if (inside) number = std::nextafter(number, outer);
+  return std::isfinite(number) ? Json(number) : Json(nullptr);
+}
+Json decimal_down_or_null(const Rational& value) {
+  return outward_or_null(value, -std::numeric_limits<double>::infinity());
+}
+Json decimal_up_or_null(const Rational& value) {
+  return outward_or_null(value, std::numeric_limits<double>::infinity());
+}
+
 enum class Bounding { each, together };
 
 /// null where an interval is the whole range, and where no size is enough.
@@ -45,10 +62,12 @@ Json intervals_json(const engine::Answer& answer, const std::vector<engine::Cell
     const bool days = asks_days(answer), whole = one.is_whole_range(cell, cells[cell]);
     const engine::CellGroup& group = one.group_of(cell);
     const auto& size = which == Bounding::each ? group.each_holds_from : group.together_holds_from;
-    list.push_back(ObjectOf(5)
+    list.push_back(ObjectOf(7)
                        .with("alpha", accounting::text(one.alpha))
                        .with("low", days ? exact_text(answer, low) : accounting::text_down(low, kDigits))
                        .with("high", days ? exact_text(answer, high) : accounting::text_up(high, kDigits))
+                       .with("low_decimal", days ? Json(nullptr) : decimal_down_or_null(low))
+                       .with("high_decimal", days ? Json(nullptr) : decimal_up_or_null(high))
                        .with("whole_range", whole)
                        .with("holds_from", holds_from_json(size, whole))
                        .made());
