@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
-#include <limits>
 #include <utility>
 #include <variant>
 
@@ -93,18 +92,9 @@ Response Api::refusal(int status, std::string_view code, std::string_view messag
   return problem(Refused(status, std::string(code), std::string(message)));
 }
 
-std::size_t Api::refusals_left(const Caller& caller) {
-  if (caller.keeper()) return std::numeric_limits<std::size_t>::max();
-  const std::int64_t now = ledger::wall_clock_ms();
-  const std::size_t allowed = refusals_per_hour_;
-  const std::size_t had = parts_.refusals.of(caller.who.name, now);
-  if (had < allowed) return allowed - had;
-  throw Refused(429, "too_many_refusals", "you were refused as often in the last hour as anybody may be")
-      .retry_in(60);
-}
-
 void Api::count_concealed(const Call& call, const engine::ConcealedDataset& none) {
-  if (call.caller.keeper()) return;
+  // Reading goes on without refusals left: what it meets then is neither counted nor logged any more.
+  if (call.caller.keeper() || call.refusals_left() == 0) return;
   parts_.refusals.add(call.caller.who.name, ledger::wall_clock_ms());
   if (!parts_.warn) return;
   const bool known = declared(call.caller, none.dataset()) != nullptr;
@@ -128,13 +118,16 @@ Response Api::routed(const Route& route, const std::string& id, const RequestHea
   const std::string counted = route.who == Who::everybody ? caller->who.via : counted_as(*caller);
   auto admitted = parts_.admission.enter(counted, peer.curator);
   if (const auto* why = std::get_if<NotAdmitted>(&admitted)) throw not_admitted(*why);
-  std::size_t left = 0;
-  if (route.who != Who::everybody) {
-    left = refusals_left(*caller);
-    require_access(route, *caller);
-  }
-  Call call{parts_, route, head, peer, body, std::move(*caller), std::get<Admission::Entry>(admitted),
-            id,     left};
+  if (route.who != Who::everybody) require_access(route, *caller);
+  Call call{parts_,
+            route,
+            head,
+            peer,
+            body,
+            std::move(*caller),
+            std::get<Admission::Entry>(admitted),
+            id,
+            refusals_per_hour_};
   try {
     return route.answer(call);
   } catch (const Refused&) {

@@ -2,9 +2,10 @@
 //
 //   route, Host, Origin, Content-Type   is it a request of ours at all               400 403 404 405 415 421
 //   who asks                            exactly one identity                         401
-//   admission                           how fast, how many, how many refusals        429 503
+//   admission                           how fast, how many                           429 503
 //   who may                             the duty that the route wants                403
-//   the route                           reads the body, waits for a place, asks the engine
+//   the route                           reads the body, waits for a place, asks the engine; a new question
+//                                       needs a refusal that the caller has left     429
 //
 // Thread-safety: may be used from several threads.
 #pragma once
@@ -34,10 +35,8 @@ class Api final : public Service {
  private:
   [[nodiscard]] Response routed(const Route& route, const std::string& id, const RequestHead& head,
                                 const Peer& peer, Body& body);
-  /// How often the caller may still be refused in this hour, once at least. Throws  Refused (429).
-  [[nodiscard]] std::size_t refusals_left(const Caller& caller);
-
-  /// A dataset that is not there for the caller: counts as a refusal, and the daemon's log says who asked.
+  /// Counts a question about a dataset that is not there for the caller as a refusal, and logs who asked,
+  /// until the caller has no refusals left.
   void count_concealed(const Call& call, const engine::ConcealedDataset& none);
 
   Parts parts_;

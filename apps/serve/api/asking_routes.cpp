@@ -1,4 +1,6 @@
 // POST /v1/plans, /v1/forecasts, /v1/releases, /v1/reservations.
+#include <span>
+
 #include "answer_json.hpp"
 #include "asked.hpp"
 #include "batch.hpp"
@@ -7,6 +9,7 @@
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 #include "forecast_output.hpp"
+#include "new_questions.hpp"
 #include "route.hpp"
 #include "sight.hpp"
 
@@ -21,9 +24,13 @@ void admit(Call& call, const std::string& text, const Asked& asks) {
 }
 
 Asked read_question(Call& call, Asking asking) {
+  // A plan and a forecast bear no key: each is a new question, before its body is read.
+  const bool may_be_retry = asking == Asking::reservation;
+  if (!may_be_retry) call.require_refusals_left(1);
   const std::string text = call.read_body(asking == Asking::forecast ? kBody : kBatchBody);
   Asked result = asked(text, call.head, call.caller, asking);
   admit(call, text, result);
+  if (may_be_retry) require_refusals_left(call, std::span(&result.request, 1));
   call.about = result.request.dataset;
   return result;
 }
@@ -70,6 +77,7 @@ Response release(Call& call) {
   }
   const Asked asks = asked(body, call.head.header("idempotency-key"), call.caller, Asking::release);
   admit(call, text, asks);
+  require_refusals_left(call, std::span(&asks.request, 1));
   call.about = asks.request.dataset;
   mechanisms::SystemBits bits;
   engine::Answer answer =

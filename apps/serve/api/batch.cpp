@@ -5,11 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/concealed_dataset.hpp"
-#include "epsilog/ledger/digest.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
+#include "new_questions.hpp"
 #include "problem.hpp"
 #include "recorded_names.hpp"
 #include "sight.hpp"
@@ -72,12 +71,6 @@ void keep(std::vector<AtAlpha>& told, const std::vector<Rational>& alphas) {
   told = std::move(kept);
 }
 
-/// A retry is answered by what is on record, whatever the policy says of its question by now.
-bool is_retry(ledger::Snapshot& view, const engine::Request& request) {
-  const auto bound = view.find_key(request.principal, request.key);
-  return bound && bound->draft.request_digest == ledger::sha256_hex(engine::canonical_request(request));
-}
-
 /// Of all that it was asked to decide the engine says what is wrong with the first, not which that is.
 void name_undecidable(const Call& call, const Batch& batch) {
   ledger::Snapshot view = call.parts.view.snapshot();
@@ -138,12 +131,7 @@ Batch read_batch(Call& call, std::vector<BodyValue> elements) {
   }
   // Only what can be asked counts as so much.
   require(call.entry.count(elements.size()));
-  if (elements.size() > call.refusals_left) {
-    throw Refused(429, "too_many_refusals",
-                  "were each of them refused, you would be so more often than anybody may be in an hour: " +
-                      std::to_string(call.refusals_left) + " may be asked now")
-        .retry_in(60);
-  }
+  require_refusals_left(call, batch.requests);
   return batch;
 }
 

@@ -20,7 +20,8 @@ struct Batch {
 };
 
 /// The member `requests`, each of which is what the body of one release is; the call counts as so many.
-/// Throws  BadBody, InvalidParameter, Refused, all naming the index; Refused (429): that many not now.
+/// Throws  BadBody, InvalidParameter, Refused, all naming the index; Refused (429): that many new questions
+/// not now.
 [[nodiscard]] Batch read_batch(Call& call, std::vector<BodyValue> elements);
 
 /// Decides them in order, as one: 200 with every decision as it would be answered alone.

@@ -1,12 +1,15 @@
 #include "call.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 #include "answer_json.hpp"
 #include "answer_output.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/ledger_time.hpp"
 #include "problem.hpp"
 #include "route.hpp"
 #include "sight.hpp"
@@ -125,6 +128,24 @@ void Call::poll(std::int64_t seconds, const std::function<bool(bool changed)>& f
       },
       std::chrono::steady_clock::now() + std::chrono::seconds(seconds));
   decide_again();
+}
+
+std::size_t Call::refusals_left() const {
+  if (caller.keeper()) return std::numeric_limits<std::size_t>::max();
+  return refusals_per_hour -
+         std::min(refusals_per_hour, parts.refusals.of(caller.who.name, ledger::wall_clock_ms()));
+}
+
+void Call::require_refusals_left(std::size_t new_questions) const {
+  const std::size_t left = refusals_left();
+  if (new_questions <= left) return;
+  throw Refused(429, "too_many_refusals",
+                left == 0 ? "you were refused as often in the last hour as a principal may be: new questions "
+                            "wait, and what you asked before can be read, sent again and acted upon"
+                          : "were each new one of them refused, you would be so more often than a principal "
+                            "may be in an hour: " +
+                                std::to_string(left) + " may be asked now")
+      .retry_in(60);
 }
 
 Answer Call::shown() {

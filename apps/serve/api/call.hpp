@@ -46,12 +46,17 @@ struct Call {
   Body& body;
   Caller caller;  ///< as it was decided last
   Admission::Entry& entry;
-  std::string id;                 ///< what stands for {id} in the path; "" without
-  std::size_t refusals_left = 0;  ///< so often the caller may still be refused in this hour
-  std::string about = {};         ///< the dataset asked about, as far as is known: for problems
+  std::string id;                     ///< what stands for {id} in the path; "" without
+  std::size_t refusals_per_hour = 0;  ///< how many refusals a principal may have
+  std::string about = {};             ///< the dataset asked about, as far as is known: for problems
   std::chrono::steady_clock::time_point decided_at = std::chrono::steady_clock::now();
 
   [[nodiscard]] engine::Engine& engine() const { return parts.engine; }
+  /// Returns how often the caller may still be refused in this hour.
+  [[nodiscard]] std::size_t refusals_left() const;
+  /// Requires as many refusals left as there are new questions. Reading, retries and acts upon a request are
+  /// no new questions and go on without any left. Throws  Refused (429).
+  void require_refusals_left(std::size_t new_questions) const;
   /// The decision of {id}, or how its request stands, all of it: seen() says what may leave.
   /// Throws  none_of_yours().
   [[nodiscard]] engine::Answer shown();

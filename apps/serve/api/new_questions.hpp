@@ -1,0 +1,23 @@
+// Which requests ask something new. A principal who was refused too often waits with those alone.
+//
+// Thread-safety: functions of their arguments and of the ledger.
+#pragma once
+
+#include <span>
+
+#include "call.hpp"
+#include "epsilog/engine/request.hpp"
+#include "epsilog/ledger/snapshot.hpp"
+
+namespace epsilog::serve {
+
+/// Returns whether the key of the request is bound to the same question. Such a request is answered from the
+/// record, whatever the policy says of its question by now, and cannot be refused anew.
+/// Throws  LedgerBusy, LedgerIo, LedgerCorrupt.
+[[nodiscard]] bool is_retry(ledger::Snapshot& view, const engine::Request& request);
+
+/// Requires as many refusals left as there are requests that are no retries.
+/// Throws  Refused (429); as is_retry().
+void require_refusals_left(const Call& call, std::span<const engine::Request> requests);
+
+}  // namespace epsilog::serve
