@@ -1,10 +1,8 @@
 #include "daemon.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -22,14 +20,17 @@
 #include <vector>
 
 #include "api.hpp"
+#include "bound_socket.hpp"
 #include "configuration.hpp"
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "exit_codes.hpp"
 #include "failure.hpp"
+#include "missing_sources.hpp"
 #include "printable.hpp"
 #include "server.hpp"
 #include "service_manager.hpp"
+#include "startup.hpp"
 #include "without_paths.hpp"
 
 namespace epsilog::serve {
@@ -49,11 +50,28 @@ void say(const std::string& text) {
   std::cerr << "epsilog-serve: " + command::printable(text) + "\n" << std::flush;
 }
 
-int failed(const std::exception& error) {
+ExitCode exit_of(const std::exception& error, const command::Failure& failure) {
+  if (const auto* socket = dynamic_cast<const SocketError*>(&error)) {
+    return socket->may_pass() ? ExitCode::try_again : ExitCode::invalid;
+  }
+  // The arguments were read by now: what is wrong is in the configuration or where it leads.
+  return failure.exit == ExitCode::usage ? ExitCode::invalid : failure.exit;
+}
+
+/// Says why nothing is served, with paths of `known` and no other; all of them without it.
+/// Returns the exit code.
+int failed(const std::exception& error, const std::vector<std::string>* known = nullptr) {
   const command::Failure failure = command::describe(error);
-  if (failure.faults.empty()) say(failure.message);
-  for (const PolicyFault& fault : failure.faults) std::cerr << command::printable(fault.text()) << "\n";
-  return static_cast<int>(failure.exit);
+  const bool of_socket = dynamic_cast<const SocketError*>(&error) != nullptr;
+  const auto shown = [&](const std::string& text) {
+    return known == nullptr ? text : without_paths(text, *known);
+  };
+  if (failure.faults.empty()) say(shown(of_socket ? error.what() : failure.message));
+  for (PolicyFault fault : failure.faults) {
+    fault.message = shown(fault.message);
+    std::cerr << command::printable(fault.text()) << "\n";
+  }
+  return static_cast<int>(exit_of(error, failure));
 }
 
 /// What this process has in its memory stays there: true values pass through it.
@@ -71,26 +89,6 @@ void take_descriptors() {
   limit.rlim_cur = limit.rlim_max;
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
-
-/// A file that is there as long as a daemon serves the ledger. Never the ledger's own: closing a descriptor
-/// of that would take SQLite's locks away.
-class OnlyDaemon final {
- public:
-  explicit OnlyDaemon(const std::string& ledger) {
-    const std::string path = ledger + ".serve";
-    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (descriptor_ < 0) throw LedgerUnusable("beside the ledger nothing can be written");
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
-    ::close(descriptor_);
-    throw LedgerBusy("another daemon serves this ledger");
-  }
-  OnlyDaemon(const OnlyDaemon&) = delete;
-  OnlyDaemon& operator=(const OnlyDaemon&) = delete;
-  ~OnlyDaemon() { ::close(descriptor_); }
-
- private:
-  int descriptor_ = -1;
-};
 
 engine::Folders folders_of(const Configuration& configuration) {
   return {configuration.folders.sources, configuration.folders.replicas, configuration.folders.checkpoints};
@@ -110,14 +108,14 @@ engine::EngineOptions engine_options(const Configuration& configuration) {
   return options;
 }
 
-/// Throws  PolicyError for an active policy under which nothing can be served.
-void check_policy(const engine::Engine& engine) {
-  if (!engine.active_policy().principals()) {
-    throw PolicyError({{"policy version " + std::to_string(engine.active_policy_version().version), 1, 1,
-                        "principals: a daemon serves nobody under a policy that does not say who may ask"}});
-  }
-  std::vector<PolicyFault> faults = engine.folder_faults();
-  if (!faults.empty()) throw PolicyError(std::move(faults));
+void warn_of(const std::vector<MissingSource>& missing) {
+  for (const MissingSource& one : missing) say("warning: dataset '" + one.dataset + "': " + one.why);
+}
+
+/// Throws  as check_ledger_writable() and Engine::open().
+engine::Engine opened(const Configuration& configuration) {
+  check_ledger_writable(configuration.ledger);
+  return engine::Engine::open(configuration.ledger, engine_options(configuration));
 }
 
 AdmissionLimits admission_limits(const WorkLimits& limits) {
@@ -159,8 +157,8 @@ class Daemon final {
   Daemon(std::string file, Configuration configuration)
       : file_(std::move(file)),
         configuration_(std::move(configuration)),
+        engine_(opened(configuration_)),
         only_(configuration_.ledger),
-        engine_(engine::Engine::open(configuration_.ledger, engine_options(configuration_))),
         view_(configuration_.ledger),
         admission_(admission_limits(configuration_.limits)),
         audits_(
@@ -174,6 +172,7 @@ class Daemon final {
              configuration_.limits.refusals),
         server_(api_, connection_limits(configuration_.limits)) {
     check_policy(engine_);
+    warn_of(look_at_sources(engine_).missing);
   }
 
   /// Throws  what opening the sockets throws.
@@ -267,8 +266,8 @@ class Daemon final {
   const std::string file_;
   std::atomic<bool> files_replaced_ = false;
   Configuration configuration_;
-  OnlyDaemon only_;
   engine::Engine engine_;
+  OnlyDaemon only_;
   LedgerView view_;
   Admission admission_;
   RefusalCount refusals_;
@@ -285,23 +284,43 @@ int serve(const std::string& configuration_file) {
   take_descriptors();
   const sigset_t signals = taken_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::optional<std::vector<std::string>> known;
   try {
-    Daemon daemon(configuration_file, read_configuration(configuration_file));
+    const Configuration configuration = read_configuration(configuration_file);
+    known = paths_of(configuration);
+    Daemon daemon(configuration_file, configuration);
     daemon.listen();
     const int taken = ::signalfd(-1, &signals, SFD_CLOEXEC);
     const int exit = daemon.run(taken);
     ::close(taken);
     return exit;
   } catch (const std::exception& error) {
-    return failed(error);
+    return failed(error, known ? &*known : nullptr);
   }
 }
 
 int check(const std::string& configuration_file) {
   try {
     const Configuration configuration = read_configuration(configuration_file);
-    const engine::Engine engine = engine::Engine::open(configuration.ledger, engine_options(configuration));
+    const engine::Engine engine = opened(configuration);
     check_policy(engine);
+    const Sources sources = look_at_sources(engine);
+    warn_of(sources.missing);
+    if (!sources.some_can_be_read) {
+      throw SourceError("the source of no dataset can be read: no release can be computed");
+    }
+    // What another daemon has is told last: all else is in order then.
+    std::optional<SocketError> taken;
+    for (const std::string& path : {configuration.curator_socket, configuration.socket}) {
+      try {
+        examine_socket(path);
+      } catch (const SocketError& error) {
+        if (!error.may_pass()) throw;
+        taken = error;
+      }
+    }
+    check_not_served(configuration.ledger);
+    if (taken) throw SocketError(*taken);
     std::cout << "the configuration and the active policy can be served\n" << std::flush;
     return static_cast<int>(ExitCode::done);
   } catch (const std::exception& error) {

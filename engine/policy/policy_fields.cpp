@@ -37,8 +37,8 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-std::string place_of(std::string_view path) {
-  return path.empty() ? "the policy" : std::string(path);
+std::string place_of(std::string_view path, const Faults& faults) {
+  return path.empty() ? "the " + faults.document() : std::string(path);
 }
 
 /// 010 is eight to some YAML readers and ten to others.
@@ -59,11 +59,12 @@ bool has_control_character(std::string_view text) {
 Fields::Fields(const Node& node, const KeyTable& table, std::string path, const Mark& owner, Faults& faults)
     : node_(node), path_(std::move(path)), owner_(owner) {
   const std::vector<std::string> names = table.names();
-  if (!expect(node, Node::Kind::map, place_of(path_), "a map with the keys " + joined(names), faults)) return;
+  if (!expect(node, Node::Kind::map, place_of(path_, faults), "a map with the keys " + joined(names), faults))
+    return;
   for (const yaml::Entry& entry : node.entries) {
     if (table.find(entry.key) != nullptr) continue;
     misspelled_.push_back(nearest(entry.key, names));
-    const std::string allowed = " in " + place_of(path_) + "; allowed: " + joined(names) + ".";
+    const std::string allowed = " in " + place_of(path_, faults) + "; allowed: " + joined(names) + ".";
     if (keys::is_of_a_later_version(entry.key)) {
       faults.add(entry.mark, "the key " + shown(entry.key) + " is not supported by this version" + allowed);
     } else {
@@ -73,8 +74,8 @@ Fields::Fields(const Node& node, const KeyTable& table, std::string path, const 
   }
   for (const Key& key : table.keys) {
     if (!key.required || !lacks(key.name)) continue;
-    faults.add(owner_, place_of(path_) + ": the key '" + std::string(key.name) + "' is missing; write " +
-                           std::string(key.hint));
+    faults.add(owner_, place_of(path_, faults) + ": the key '" + std::string(key.name) +
+                           "' is missing; write " + std::string(key.hint));
   }
 }
 

@@ -1,7 +1,8 @@
-// The faults found so far in one policy file.
+// The faults found so far in one file that is read as strictly as a policy.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
@@ -9,9 +10,19 @@
 
 namespace epsilog::engine {
 
+/// What a file is, in the words of its faults.
+struct DocumentKind {
+  std::string_view name = "policy";
+  std::string_view needed_keys = "version and datasets";
+};
+
 class Faults final {
  public:
-  explicit Faults(std::string file) : file_(std::move(file)) {}
+  explicit Faults(std::string file, const DocumentKind& kind = {}) : file_(std::move(file)), kind_(kind) {}
+
+  /// Returns "policy", or the name that the constructor was given.
+  [[nodiscard]] std::string document() const { return std::string(kind_.name); }
+  [[nodiscard]] std::string needed_keys() const { return std::string(kind_.needed_keys); }
 
   void add(const Mark& mark, std::string message) {
     faults_.push_back({file_, mark.line, mark.column, std::move(message)});
@@ -32,6 +43,7 @@ class Faults final {
 
  private:
   std::string file_;
+  DocumentKind kind_;
   std::vector<PolicyFault> faults_;
 };
 

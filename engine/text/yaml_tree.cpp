@@ -24,6 +24,10 @@ struct Abandoned {
   Problem problem;
 };
 
+std::string empty(const Faults& faults) {
+  return "the " + faults.document() + " is empty: it needs the keys " + faults.needed_keys();
+}
+
 /// yaml-cpp resolves a plain `null` before it says so; these are its spellings.
 bool spells_null(std::string_view token) {
   return token == "null" || token == "Null" || token == "NULL" || token == "~";
@@ -118,7 +122,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void count_node(const YAML::Mark& mark) {
     if (++nodes_ > kNodesMax)
-      abandon(mark, "more than " + std::to_string(kNodesMax) + " values in one policy");
+      abandon(mark, "more than " + std::to_string(kNodesMax) + " values in one " + faults_.document());
   }
 
   [[nodiscard]] Node scalar(const YAML::Mark& mark, std::string text, bool quoted) const {
@@ -151,7 +155,7 @@ class TreeBuilder final : public YAML::EventHandler {
     } else if (in_map) {
       faults_.add(key, shown(frames_.back().key.key) + " has no value");
     } else if (frames_.empty()) {
-      faults_.add(at(mark), "the policy is empty: it needs the keys version and datasets");
+      faults_.add(at(mark), empty(faults_));
     } else {
       faults_.add(at(mark), expects_key() ? "a key is missing here" : "an empty entry in a list");
     }
@@ -224,12 +228,13 @@ class TreeBuilder final : public YAML::EventHandler {
 /// Refuses whatever comes after the first document.
 class NoMoreDocuments final : public YAML::EventHandler {
  public:
-  explicit NoMoreDocuments(const SourceText& source) : source_(source) {}
+  NoMoreDocuments(const SourceText& source, std::string document)
+      : source_(source), document_(std::move(document)) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     const Mark place =
         source_.mark(static_cast<std::size_t>(mark.line), static_cast<std::size_t>(mark.column));
-    throw Abandoned{{place, "a second document begins here: a policy is one document"}};
+    throw Abandoned{{place, "a second document begins here: a " + document_ + " is one document"}};
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
@@ -244,6 +249,7 @@ class NoMoreDocuments final : public YAML::EventHandler {
 
  private:
   const SourceText& source_;
+  std::string document_;
 };
 
 std::string in_our_words(const YAML::Exception& error, std::string_view rest) {
@@ -301,15 +307,16 @@ Node read(std::string_view text, Faults& faults) {
     std::throw_with_nested(faults.error());
   };
   try {
-    if (text.size() > kBytesMax) throw Abandoned{{{}, "larger than 256 KiB: a policy is a small text"}};
+    if (text.size() > kBytesMax)
+      throw Abandoned{{{}, "larger than 256 KiB: a " + faults.document() + " is a small text"}};
     if (const auto bad = find_bad_character(source)) throw Abandoned{*bad};
     std::istringstream stream{std::string(source.text())};
     YAML::Parser parser(stream);
     TreeBuilder builder(source, faults);
     if (!parser.HandleNextDocument(builder)) {
-      throw Abandoned{{{}, "the policy is empty: it needs the keys version and datasets"}};
+      throw Abandoned{{{}, empty(faults)}};
     }
-    NoMoreDocuments end(source);
+    NoMoreDocuments end(source, faults.document());
     parser.HandleNextDocument(end);
     return builder.take_root();
   } catch (const Abandoned& abandoned) {

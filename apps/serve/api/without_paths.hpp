@@ -9,8 +9,9 @@
 
 namespace epsilog::serve {
 
-/// The same with "(a path)" in place of what looks like the path of a file.
-[[nodiscard]] std::string without_paths(std::string_view text);
+/// The same with "(a path)" in place of what looks like the path of a file. A path of `known` stays, and so
+/// does the name of a file beside it.
+[[nodiscard]] std::string without_paths(std::string_view text, const std::vector<std::string>& known = {});
 /// The same of their messages.
 [[nodiscard]] std::vector<PolicyFault> without_paths(std::vector<PolicyFault> faults);
 

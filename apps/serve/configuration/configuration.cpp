@@ -1,5 +1,6 @@
 #include "configuration.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
@@ -132,10 +133,33 @@ std::optional<Ticks> ticks(const Node& node, const Mark& owner, Faults& faults) 
   return Ticks{*waits, *step};
 }
 
+/// Reports sockets whose names, or those of their locks, are another socket's or the ledger's.
+void check_names(const Configuration& configuration, const Fields& fields, Faults& faults) {
+  using Names = std::vector<std::string>;
+  const auto of_socket = [](const std::string& path) {
+    return path.empty() ? Names() : Names{path, path + ".lock"};
+  };
+  Names of_ledger;
+  for (const char* suffix : {"", "-wal", "-shm", "-journal", ".lock", ".queue", ".poisoned", ".serve"}) {
+    if (!configuration.ledger.empty()) of_ledger.push_back(configuration.ledger + suffix);
+  }
+  const auto report = [&](std::string_view key, const Names& names, const Names& taken,
+                          const std::string& owner) {
+    const bool meet =
+        std::find_first_of(names.begin(), names.end(), taken.begin(), taken.end()) != names.end();
+    if (meet) faults.add(fields.mark_of(key), std::string(key) + ": must not be " + owner);
+  };
+  const Names ask = of_socket(configuration.socket), curator = of_socket(configuration.curator_socket);
+  const std::string ledger = "the ledger or a file beside it; the socket's lock is PATH.lock";
+  report("socket", ask, of_ledger, ledger);
+  report("curator_socket", curator, of_ledger, ledger);
+  report("curator_socket", curator, ask, "the socket of those who ask, or its lock");
+}
+
 }  // namespace
 
 Configuration parse_configuration(const std::string& yaml, const std::string& file) {
-  Faults faults(file);
+  Faults faults(file, {"configuration", "ledger, socket and curator_socket"});
   const Node root = engine::yaml::read(yaml, faults);
   Configuration configuration;
   const Fields fields(root, kKeys, "", root.mark, faults);
@@ -148,9 +172,7 @@ Configuration parse_configuration(const std::string& yaml, const std::string& fi
     configuration.limits = limits(*node, fields.mark_of("limits"), faults);
   if (const Node* node = fields["answers"])
     configuration.answers = ticks(*node, fields.mark_of("answers"), faults);
-  if (!configuration.socket.empty() && configuration.socket == configuration.curator_socket) {
-    faults.add(fields.mark_of("curator_socket"), "curator_socket: must not be the socket of those who ask");
-  }
+  check_names(configuration, fields, faults);
   if (!faults.none()) throw faults.error();
   return configuration;
 }
@@ -159,7 +181,9 @@ Configuration read_configuration(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text(engine::yaml::kBytesMax + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.eof() || file.bad()) throw InvalidParameter("the configuration '" + path + "' cannot be read");
+  if (!file.eof() || file.bad())
+    throw InvalidParameter("the configuration " + path +
+                           " cannot be read: it has to be a file of at most 256 KiB that this user may read");
   text.resize(static_cast<std::size_t>(file.gcount()));
   return parse_configuration(text, path);
 }
