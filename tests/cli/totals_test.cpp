@@ -1,7 +1,10 @@
 // Tables with their totals, as the command is asked for them and shows them.
+#include "epsilog/accounting/rational.hpp"
 #include "table_clinic.hpp"
 
 using namespace epsilog::test;
+using epsilog::accounting::parse_rational;
+using epsilog::accounting::Rational;
 using nlohmann::json;
 
 namespace {
@@ -43,6 +46,40 @@ TEST_CASE("totals: two columns are shown with a row and a column of totals, othe
       ask(bench, {"count", "--by", "ward,sex", "--totals", "0.2", "--consistent", "--verbose"});
   check_parts(fitted.out, {"count of clinic by ward,sex with consistent totals of 0.2\n",
                            "of each cell's clamped answer, as drawn\n", "made consistent"});
+}
+
+TEST_CASE("totals: a consistent table has one rounding, and adds up as shown or says that it does not",
+          "[cli][totals]") {
+  const Workbench bench;
+  make_table_ledger(bench);
+  std::size_t adding = 0, telling = 0;
+  for (int i = 0; i < 40; ++i) {
+    const Result result = ask(bench, {"count", "--by", "ward,sex", "--totals", "0.2", "--consistent"}, "0.5");
+    CAPTURE(result.out, result.err);
+    REQUIRE(result.exit == 0);
+    std::istringstream lines(result.out.substr(result.out.find("total\n") + 6));
+    std::vector<std::vector<Rational>> table;
+    std::set<std::size_t> decimals;
+    for (std::string line; table.size() < 4 && std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string word;
+      words >> word;
+      auto& row = table.emplace_back();
+      while (words >> word) {
+        decimals.insert(word.find('.') == std::string::npos ? 0 : word.size() - word.find('.'));
+        row.push_back(parse_rational(word, "cell"));
+      }
+      REQUIRE(row.size() == 3);
+    }
+    CHECK(decimals.size() == 1);
+    bool adds_up = true;
+    for (std::size_t k = 0; k < 4; ++k) adds_up &= table[k][0] + table[k][1] == table[k][2];
+    for (std::size_t k = 0; k < 3; ++k) adds_up &= table[0][k] + table[1][k] + table[2][k] == table[3][k];
+    ++(adds_up ? adding : telling);
+    CHECK(contains(result.out, "does not add up as shown") == !adds_up);
+  }
+  CHECK(adding + telling == 40);
+  CHECK(telling > 0);  // of 320 tables 62 added up: that all 40 do is less likely than 10^-20
 }
 
 TEST_CASE("totals: JSON has null keys where a column is summed over, and components say by what they are",

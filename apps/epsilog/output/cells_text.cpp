@@ -120,9 +120,14 @@ bool is_two_way(const engine::Answer& answer, const Style& style) {
 }
 
 std::string cells_text(const engine::Answer& answer, const std::string& heading, const Style& style) {
-  if (is_two_way(answer, style)) return two_way_text(answer, style);
-  return with_bars([&](unsigned width, const Style& how) { return cells_text(answer, heading, how, width); },
-                   kBarWidth, style);
+  const std::string cells =
+      is_two_way(answer, style)
+          ? two_way_text(answer, style)
+          : with_bars(
+                [&](unsigned width, const Style& how) { return cells_text(answer, heading, how, width); },
+                kBarWidth, style);
+  if (!answer.asked.consistent || adds_up_as_shown(answer, style)) return cells;
+  return cells + "  does not add up as shown: each number is rounded by itself\n";
 }
 
 }  // namespace epsilog::command

@@ -99,9 +99,22 @@ std::size_t significant_digits(const Rational& value) {
 
 constexpr long kFinestPlace = -12;
 
+/// The least noise in what is shown together: a table and its totals are rounded alike, as their readers add
+/// them up.
+std::optional<Rational> rounding_scale(const engine::Answer& answer, std::size_t i) {
+  std::optional<Rational> least = noise_scale(answer, i);
+  if (!asks_totals(answer)) return least;
+  const auto margins = answer.planned.record.cells.margins();
+  for (const auto& margin : margins.all()) {
+    const std::optional<Rational> scale = noise_scale(answer, margin.first);
+    if (scale && (!least || *scale < *least)) least = scale;
+  }
+  return least;
+}
+
 /// To which a value is rounded; nothing where it is shown as it is.
 std::optional<long> place_of(const engine::Answer& answer, std::size_t i, const Style& style) {
-  const std::optional<Rational> scale = noise_scale(answer, i);
+  const std::optional<Rational> scale = rounding_scale(answer, i);
   if (style.verbose || !scale || *scale <= 0) return std::nullopt;
   long place = order_of(*scale) - 1;
   if (counts_in_whole_numbers(answer)) place = std::max(place, 0L);
@@ -116,6 +129,22 @@ std::optional<Rational> shown_number(const engine::Answer& answer, std::size_t i
 }
 
 }  // namespace
+
+bool adds_up_as_shown(const engine::Answer& answer, const Style& style) {
+  const auto margins = answer.planned.record.cells.margins();
+  for (const auto& margin : margins.all()) {
+    std::vector<Rational> sums(margin.cells);
+    for (std::uint64_t cell = 0; cell < margins.table().cells; ++cell) {
+      const std::optional<Rational> shown = shown_number(answer, cell, style);
+      if (!shown) return false;
+      sums.at(margins.within(margins.table(), margin, cell)) += *shown;
+    }
+    for (std::uint64_t i = 0; i < margin.cells; ++i) {
+      if (shown_number(answer, margin.first + i, style) != sums.at(i)) return false;
+    }
+  }
+  return true;
+}
 
 std::string grouped(std::string decimal) {
   const std::size_t begin = decimal.find_first_of("0123456789");

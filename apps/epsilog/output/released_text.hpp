@@ -21,9 +21,14 @@ namespace epsilog::command {
 inline constexpr std::string_view kSuppressed = "x";
 
 /// The value of cell `i`, to the nearest place that the noise leaves: at most a tenth of its scale and at
-/// least a hundredth. Every digit of a quantile, and if the style is verbose. kSuppressed of one that is.
+/// least a hundredth; of a table with totals, all to the finest of their places. Every digit of a quantile, and
+/// if the style is verbose. kSuppressed of one that is.
 /// Requires  i < answer.values.size().
 [[nodiscard]] std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style);
+
+/// Whether the cells of a table, as released_text() shows them, add up to its totals as it shows these.
+/// Requires  it was asked with totals, and there are values.
+[[nodiscard]] bool adds_up_as_shown(const engine::Answer& answer, const Style& style);
 
 /// The interval of cell `i` beside its value as released_text() shows it: "± 412" where that is all, else
 /// "[0, 36]"; rounded outward to three digits of its width, what released_text() rounded included. Requires
