@@ -42,12 +42,18 @@ using command::ExitCode;
 constexpr std::chrono::seconds kDrain{30};
 /// How long a verification may take to notice that.
 constexpr std::chrono::milliseconds kAuditEnd{200};
+/// How long all callers are told of one look whether a release would be recorded.
+constexpr std::chrono::seconds kReadinessCounts{1};
 constexpr mode_t kAskersMode = 0660;
 constexpr mode_t kCuratorMode = 0600;
 
 void say(const std::string& text) {
   // One write, so that lines of several threads do not mix.
   std::cerr << "epsilog-serve: " + command::printable(text) + "\n" << std::flush;
+}
+
+void warn(const std::string& text) {
+  say("warning: " + text);
 }
 
 ExitCode exit_of(const std::exception& error, const command::Failure& failure) {
@@ -165,10 +171,10 @@ class Daemon final {
             [ledger = configuration_.ledger](const engine::Progress& progress, engine::StorageCheck storage) {
               return engine::audit_verify(ledger, progress, storage);
             }),
-        api_(Parts{engine_, view_, admission_, refusals_, metrics_, audits_, engine_.ledger_id(),
-                   configuration_.ledger, ::geteuid(),
-                   [](const std::string& text) { say("warning: " + text); },
-                   [this] { end_because_of_files(); }},
+        readiness_(engine_, configuration_.ledger, kReadinessCounts, &warn,
+                   [this] { end_because_of_files(); }),
+        api_(Parts{engine_, view_, admission_, refusals_, metrics_, audits_, readiness_, engine_.ledger_id(),
+                   configuration_.ledger, ::geteuid(), &warn, [this] { end_because_of_files(); }},
              configuration_.limits.refusals),
         server_(api_, connection_limits(configuration_.limits)) {
     check_policy(engine_);
@@ -273,6 +279,7 @@ class Daemon final {
   RefusalCount refusals_;
   Metrics metrics_;
   Audits audits_;
+  Readiness readiness_;
   Api api_;
   Server server_;
 };

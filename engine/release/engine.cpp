@@ -339,6 +339,11 @@ std::optional<std::string> Engine::poisoned() const {
   return state_->poisoned();
 }
 
+void Engine::check_recording(std::chrono::milliseconds wait) const {
+  const auto begun = state_->writer().begin_within(wait);
+  if (!begun) throw LedgerBusy("the ledger is written to by others for longer than a moment");
+}
+
 LedgerCondition Engine::condition() const {
   return {.end_memory = state_->writer().end_memory(),
           .untold_replicas = state_->snapshot().untold_replicas(),

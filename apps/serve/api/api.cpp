@@ -84,6 +84,7 @@ Response Api::answer(const RequestHead& head, const Peer& peer, Body& body) {
     response = problem(error, "");
   }
   parts_.metrics.answered(route_path, response.status);
+  parts_.readiness.notice(response.status);
   return response;
 }
 

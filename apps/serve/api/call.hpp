@@ -15,6 +15,7 @@
 #include "ledger_view.hpp"
 #include "metrics.hpp"
 #include "problem.hpp"
+#include "readiness.hpp"
 #include "refusal_count.hpp"
 #include "service.hpp"
 
@@ -28,6 +29,7 @@ struct Parts {
   RefusalCount& refusals;
   Metrics& metrics;
   Audits& audits;
+  Readiness& readiness;
   std::string ledger_id;
   std::string ledger_path;
   std::uint32_t own_uid = 0;

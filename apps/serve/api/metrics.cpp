@@ -20,7 +20,8 @@ void Metrics::answered(std::string_view route, int status) {
   ++answered_[{std::string(route), status}];
 }
 
-std::string Metrics::text(const Admission::Figures& admission, std::int64_t decisions, bool poisoned) const {
+std::string Metrics::text(const Admission::Figures& admission, std::int64_t decisions, bool poisoned,
+                          bool ready) const {
   std::string text;
   add(text, "epsilog_requests_total", "counter", "Requests answered, by route and status.");
   {
@@ -37,6 +38,7 @@ std::string Metrics::text(const Admission::Figures& admission, std::int64_t deci
             admission.body_bytes);
   add_gauge(text, "epsilog_decisions", "Decisions on record.", static_cast<std::uint64_t>(decisions));
   add_gauge(text, "epsilog_ledger_poisoned", "1 while the ledger waits to be recovered.", poisoned ? 1 : 0);
+  add_gauge(text, "epsilog_ready", "1 while a release would be recorded, as /readyz says.", ready ? 1 : 0);
   return text;
 }
 

@@ -19,9 +19,10 @@ class Metrics final {
  public:
   /// A request to a route, "" where there is none of that path, was answered.
   void answered(std::string_view route, int status);
-  /// `decisions`: how many are on record; `poisoned`: whether nobody can write.
-  [[nodiscard]] std::string text(const Admission::Figures& admission, std::int64_t decisions,
-                                 bool poisoned) const;
+  /// `decisions`: how many are on record; `poisoned`: whether nobody can write; `ready`: whether a release
+  /// would be recorded now.
+  [[nodiscard]] std::string text(const Admission::Figures& admission, std::int64_t decisions, bool poisoned,
+                                 bool ready) const;
 
  private:
   mutable std::mutex mutex_;

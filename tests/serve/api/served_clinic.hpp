@@ -128,12 +128,13 @@ class ServedClinic final {
     engine = std::make_unique<engine::Engine>(engine::Engine::open(ledger(), options));
     view = std::make_unique<serve::LedgerView>(ledger());
     admission = std::make_unique<serve::Admission>(limits);
+    const auto log = [this](const std::string& text) {
+      const std::scoped_lock lock(log_mutex_);
+      log_.push_back(text);
+    };
+    readiness = std::make_unique<serve::Readiness>(*engine, ledger(), std::chrono::milliseconds(0), log);
     api = std::make_unique<serve::Api>(serve::Parts{*engine, *view, *admission, refused, metrics, audits,
-                                                    engine->ledger_id(), ledger(), 1999,
-                                                    [this](const std::string& text) {
-                                                      const std::scoped_lock lock(log_mutex_);
-                                                      log_.push_back(text);
-                                                    }},
+                                                    *readiness, engine->ledger_id(), ledger(), 1999, log},
                                        refusals);
   }
 
@@ -202,6 +203,7 @@ class ServedClinic final {
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<serve::LedgerView> view;
   std::unique_ptr<serve::Admission> admission;
+  std::unique_ptr<serve::Readiness> readiness;
   std::unique_ptr<serve::Api> api;
 
   static serve::AdmissionLimits generous() {

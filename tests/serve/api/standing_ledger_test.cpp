@@ -60,7 +60,8 @@ TEST_CASE("of a sealed ledger every route that reads goes on, and what would be 
   const auto sealed = [](const Reply& reply) {
     return reply.status == 503 && reply.body.at("code") == "ledger_sealed";
   };
-  CHECK(sealed(clinic.ask(kNobody, "GET", "/readyz")));
+  CHECK(clinic.ask(kNobody, "GET", "/readyz").body.at("code") == "not_ready");
+  CHECK(sealed(clinic.ask(kRoot, "GET", "/readyz", "", {.curator_socket = true})));
   CHECK(sealed(clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.1"))));
   CHECK(sealed(clinic.ask(kAlice, "POST", "/v1/reservations", clinic.asks("0.1"))));
   const Reply seen = clinic.ask(kBob, "GET", "/v1/requests/" + waits.id());

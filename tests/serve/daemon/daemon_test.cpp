@@ -227,9 +227,13 @@ TEST_CASE("a daemon names the feature that a newer program announced while it ra
         asks ? connection.ask(method, route, release("k"), headers) : connection.ask(method, route);
     REQUIRE(heard);
     CHECK(heard->status == 503);
-    CHECK(heard->body.at("code") == "needs_feature");
-    CHECK(heard->body.at("detail").get<std::string>().find(
-              "needs feature of tomorrow: use a newer Epsilog") != std::string::npos);
+    // A stranger learns whether the daemon is ready, and not why.
+    CHECK(heard->body.at("code") == (asks ? "needs_feature" : "not_ready"));
+    const std::string why = "needs feature of tomorrow: use a newer Epsilog";
+    if (asks) CHECK(heard->body.at("detail").get<std::string>().find(why) != std::string::npos);
+    const auto curator = Connection(daemon.curator_socket()).ask("GET", "/readyz");
+    REQUIRE(curator);
+    CHECK(curator->body.at("detail").get<std::string>().find(why) != std::string::npos);
   }
   CHECK(Connection(daemon.ask_socket()).ask("GET", "/healthz")->status == 200);
   daemon.signal(SIGTERM);

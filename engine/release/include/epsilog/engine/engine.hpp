@@ -3,6 +3,7 @@
 // Thread-safety: an Engine may be used from several threads; its transactions take turns.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -276,6 +277,9 @@ class Engine final {
   [[nodiscard]] std::string ledger_id() const;
   /// Why nobody can write until the ledger is recovered; nothing while it is sound.
   [[nodiscard]] std::optional<std::string> poisoned() const;
+  /// Begins to record as a release does, then undoes it: nothing is recorded.
+  /// Throws  LedgerBusy if others write for longer than `wait`; writing.
+  void check_recording(std::chrono::milliseconds wait) const;
   /// What the curator should know of the ledger's files. Throws  LedgerBusy, and as reading does.
   [[nodiscard]] LedgerCondition condition() const;
   /// Since when no budget renews, because the clock jumped; nothing while the calendar goes on.

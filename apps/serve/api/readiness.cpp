@@ -1,0 +1,107 @@
+#include "readiness.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include "descriptor.hpp"
+#include "epsilog/accounting/errors.hpp"
+#include "failure.hpp"
+#include "without_paths.hpp"
+
+namespace epsilog::serve {
+namespace {
+
+/// A release waits longer for other writers. A probe that waits holds up those who ask whether all is well.
+constexpr std::chrono::milliseconds kWaitForOthers{500};
+/// What a release may add to the ledger's log, with room to spare.
+constexpr std::size_t kRoomOfRelease = std::size_t{256} * 1024;
+
+bool is_no_room(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
+/// Writes to a file of the daemon's own beside the ledger, and empties it again.
+/// Throws  LedgerBusy: there is no room.
+void check_room(const std::string& ledger) {
+  static constexpr std::array<char, kRoomOfRelease> kNothing{};
+  const std::string path = ledger + ".serve";
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  int error = file.valid() ? 0 : errno;
+  std::size_t written = 0;
+  while (file.valid() && error == 0 && written < kNothing.size()) {
+    const ssize_t count = ::pwrite(file.get(), kNothing.data() + written, kNothing.size() - written,
+                                   static_cast<off_t>(written));
+    if (count > 0) written += static_cast<std::size_t>(count);
+    if (count <= 0 && errno != EINTR) error = errno;
+  }
+  if (file.valid()) static_cast<void>(::ftruncate(file.get(), 0));
+  if (is_no_room(error)) {
+    throw LedgerBusy("there is no room beside the ledger (" + std::generic_category().message(error) +
+                     "): make room");
+  }
+}
+
+}  // namespace
+
+Readiness::Readiness(const engine::Engine& engine, std::string ledger_path, std::chrono::milliseconds fresh,
+                     std::function<void(const std::string&)> log, std::function<void()> files_replaced)
+    : engine_(engine),
+      ledger_path_(std::move(ledger_path)),
+      fresh_(fresh),
+      log_(std::move(log)),
+      files_replaced_(std::move(files_replaced)) {}
+
+std::shared_ptr<const Readiness::Found> Readiness::now() {
+  const std::scoped_lock lock(mutex_);
+  if (found_ && Clock::now() - found_->at < fresh_) return found_;
+  Found found = look();
+  found.at = Clock::now();
+  log_change(found);
+  if (found.code == "ledger_files_replaced" && files_replaced_) files_replaced_();
+  found_ = std::make_shared<const Found>(std::move(found));
+  return found_;
+}
+
+void Readiness::notice(int status) {
+  constexpr int kCreated = 201, kUnavailable = 503;
+  const bool all_was_well = [&] {
+    const std::scoped_lock lock(mutex_);
+    return logged_.empty();
+  }();
+  if (status == kUnavailable || (status == kCreated && !all_was_well)) static_cast<void>(now());
+}
+
+Readiness::Found Readiness::look() const {
+  Found found;
+  try {
+    engine_.check_recording(kWaitForOthers);
+    check_room(ledger_path_);
+    Sources sources = look_at_sources(engine_);
+    found.missing = std::move(sources.missing);
+    if (!sources.some_can_be_read) throw SourceError("the source of no dataset can be read");
+  } catch (const std::exception& error) {
+    const command::Failure failure = command::describe(error);
+    found.code = failure.code;
+    found.detail = without_paths(failure.message);
+  }
+  return found;
+}
+
+void Readiness::log_change(const Found& found) {
+  std::string wrong;
+  if (!found.ready()) wrong = "no release is recorded now: " + found.detail;
+  for (const MissingSource& one : found.missing) {
+    wrong += (wrong.empty() ? "" : "; ") + ("dataset '" + one.dataset + "': " + one.why);
+  }
+  if (wrong == logged_) return;
+  logged_ = std::move(wrong);
+  if (log_) log_(logged_.empty() ? "releases are recorded again, and every source can be read" : logged_);
+}
+
+}  // namespace epsilog::serve
