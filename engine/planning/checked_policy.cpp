@@ -4,10 +4,12 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "epsilog/accounting/concentrated_loss.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/predicate.hpp"
+#include "number_readings.hpp"
 #include "plan.hpp"
 #include "policy_file.hpp"
 
@@ -167,6 +169,12 @@ std::vector<PolicyFault> name_faults(const std::vector<Dataset>& datasets, const
 Policy checked_policy(std::string_view yaml, const std::string& file) {
   Policy policy = Policy::parse_stored(yaml, file);
   if (std::vector<PolicyFault> found = name_faults(policy.datasets(), file); !found.empty()) {
+    throw PolicyError(std::move(found));
+  }
+  if (std::vector<PolicyFault> found = number_reading_faults(policy, yaml, file); !found.empty()) {
+    std::stable_sort(found.begin(), found.end(), [](const PolicyFault& one, const PolicyFault& other) {
+      return std::tie(one.line, one.column) < std::tie(other.line, other.column);
+    });
     throw PolicyError(std::move(found));
   }
   if (std::vector<PolicyFault> found = calibration_faults(policy.datasets(), file); !found.empty()) {

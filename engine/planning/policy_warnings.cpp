@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <tuple>
+#include <utility>
 
 #include "epsilog/engine/derivation.hpp"
+#include "number_readings.hpp"
 #include "policy_decoder.hpp"
 #include "yaml_tree.hpp"
 
@@ -141,6 +143,8 @@ std::vector<PolicyFault> policy_warnings(const Policy& policy, const std::string
   std::vector<PolicyFault> found;
   Warnings warnings(path, policy.yaml(), found);
   for (const Dataset& dataset : policy.datasets()) warnings.of(dataset);
+  for (PolicyFault& warning : number_reading_warnings(policy, policy.yaml(), path))
+    found.push_back(std::move(warning));
   std::stable_sort(found.begin(), found.end(), [](const PolicyFault& one, const PolicyFault& other) {
     return std::tie(one.line, one.column) < std::tie(other.line, other.column);
   });

@@ -15,7 +15,8 @@ inline constexpr std::int64_t kEpsilonOfWarning = 3;
 
 /// What follows from the policy alone, and whether the sources are there, seen from its directory:
 ///   a budget with an epsilon of kEpsilonOfWarning or more; a `bound` that cuts into the range the policy
-///   declares; counts that are snapped although discrete noise would keep them whole.
+///   declares; counts that are snapped although discrete noise would keep them whole; a number such as
+///   5.000 of a column of whole numbers, or of a file with a decimal comma.
 ///
 /// Requires  `policy` was read from `path`.
 /// Ensures   ordered by line and column; nothing of it stops the policy from being applied.
