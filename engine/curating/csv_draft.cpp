@@ -8,6 +8,7 @@
 
 #include "csv_first_line.hpp"
 #include "csv_glance.hpp"
+#include "csv_misfit.hpp"
 #include "draft_text.hpp"
 #include "policy_decoder.hpp"
 #include "policy_values.hpp"
@@ -175,6 +176,18 @@ class Draft final {
           "no column reads as numbers, dates, or true and false. If it is a record, delete this draft, "
           "which has that record in the names of its columns, and give the file a first line of names");
     }
+    if (const auto why = why_other_shape(glance_)) {
+      out_.todo(2, "source: " + *why + ". Mend the file first: as it is, most of its cells are missing");
+    } else {
+      explain_malformed();
+      const bool whole = glance_.header.size() == 1 && !glance_.columns.front().has_a_type();
+      if (whole && may_be_blank_parted(glance_.blanks)) {
+        out_.todo(2,
+                  "source: the lines have " + std::to_string(glance_.blanks.usual) +
+                      " words each, parted by blanks, which are no delimiter. Where these are columns, save "
+                      "the file with a comma, semicolon or tab between them");
+      }
+    }
     if (glance_.broken_line > 0) {
       out_.todo(
           2, "source: line " + std::to_string(glance_.broken_line) +
@@ -212,6 +225,28 @@ class Draft final {
     if (format != DateFormat::year_month_day && !dates_.ambiguous)
       line += ", date_format: " + std::string(name(format));
     out_.line(2, line + "}");
+  }
+
+  /// Lines that are not as most are, of a file that is of one shape.
+  void explain_malformed() {
+    const CsvCut& cut = glance_.cut;
+    if (glance_.dialect.multiline) {
+      out_.todo(
+          2,
+          "source.multiline: some cells have line ends in them, so that their rows are malformed. Write "
+          "the file without these, or declare multiline: true, which docs/rows.md says the risk of");
+    }
+    const std::size_t misfits = cut.rows - cut.fitting - cut.empty;
+    if (misfits > 0) {
+      out_.todo(2, "source: line " + std::to_string(cut.misfit_line) +
+                       " is not quoted correctly or has other fields than the first line, and so have " +
+                       std::to_string(misfits) + " of the first " + std::to_string(cut.rows) +
+                       " rows: such a row is malformed, its cells missing. Mend it in the file");
+    }
+    if (cut.empty > 0) {
+      out_.todo(2, "source: line " + std::to_string(cut.empty_line) +
+                       " is empty, and an empty line is a row, which counts: take it away");
+    }
   }
 
   std::string candidates_for_unit() const {
@@ -359,10 +394,13 @@ PolicyDraft draft_from_csv(const std::string& path, const std::string& source, c
   const CsvGlance glance = look_at_csv(path, kRowsGuessedFrom);
   if (first_line == FirstLine::guessed) {
     if (const auto why = why_no_names(glance)) {
-      throw SourceError(
-          "csv '" + path + "': " + *why +
-          ". Names of columns become part of the policy, which is published, so no draft was "
-          "begun. Give the file a first line that names its columns; if it has one, add --header");
+      const bool of_shape = why == why_other_shape(glance);
+      throw SourceError("csv '" + path + "': " + *why +
+                        (of_shape
+                             ? ". As it is, most of its cells would be missing, so no draft was begun"
+                             : ". Names of columns become part of the policy, which is published, so no "
+                               "draft was begun. Give the file a first line that names its columns; if it "
+                               "has one, add --header"));
     }
   }
   return Draft(glance, dataset, first_line).written(std::filesystem::path(path).filename().string(), source);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "csv_header.hpp"
+#include "csv_misfit.hpp"
+
 namespace epsilog::engine {
 namespace {
 
@@ -93,31 +96,15 @@ bool any_column(const CsvGlance& glance, const auto& holds) {
   return false;
 }
 
-std::string other_numbers_of_fields(const CsvCut& cut) {
-  const auto fields = [](std::size_t count) {
-    return std::to_string(count) + (count == 1 ? " field" : " fields");
-  };
-  std::string why = "its first line has " + fields(cut.header);
-  if (!cut.differs()) return why + ", and most lines below have other numbers of them";
-  why += ", and most lines below have " + fields(cut.usual);
-  if (cut.header > 1 && cut.usual == cut.header + 1) {
-    why +=
-        "; where each of them begins with the number of its row, as R writes it, name that column too; where "
-        "each ends with a delimiter, take that away";
-  }
-  return why;
-}
-
 /// Lines that other programs put above a table.
-std::optional<std::string> why_above_a_table(const CsvGlance& glance) {
-  const std::string& first = glance.header.front();
-  const bool separator = first.size() <= 5 && (first.starts_with("sep=") || first.starts_with("SEP="));
-  if (separator)
-    return "its first line is the `sep=` that spreadsheets write above a table: take that line away";
-  if (first.starts_with('#')) return "its first line begins with #, as comments above a table do";
+std::optional<std::string> why_no_table_begins(const CsvGlance& glance) {
+  if (auto why = why_above_a_table(glance.header.front())) return why;
   const bool labels = std::any_of(glance.header.begin(), glance.header.end(),
                                   [](const std::string& name) { return trimmed(name).ends_with(':'); });
-  if (labels) return "its first line has a cell that ends with a colon, as in the lines above a table";
+  if (labels)
+    return "its first line has a cell that ends with a colon, as in the lines above a table: take those "
+           "lines "
+           "away";
   return std::nullopt;
 }
 
@@ -131,10 +118,22 @@ bool is_undivided_record(const CsvGlance& glance) {
 
 }  // namespace
 
+std::optional<std::string> why_other_shape(const CsvGlance& glance) {
+  const bool quoted_words = 2 * glance.cut.unquoted > glance.cut.rows && may_be_blank_parted(glance.blanks);
+  const bool whole = glance.header.size() == 1 && !glance.columns.front().has_a_type();
+  if (whole && (quoted_words || is_blank_parted(glance.blanks))) return std::string(kBlanksPart);
+  if (!glance.cut.fits()) return why_misfit(glance.cut);
+  // Decimal commas cut numbers in two as well, but no names above them.
+  const CsvCut& finer = glance.finer;
+  const bool names_below = finer.usual_line == finer.second_line && finer.usual_line > 0 &&
+                           glance.columns.front().first_unlike() == finer.second_line;
+  if (finer.differs() && (names_below || !has_a_name(glance, 0))) return why_misfit(finer);
+  return std::nullopt;
+}
+
 std::optional<std::string> why_no_names(const CsvGlance& glance) {
-  if (auto why = why_above_a_table(glance)) return why;
-  if (!glance.cut.fits()) return other_numbers_of_fields(glance.cut);
-  if (glance.finer.differs() && !has_a_name(glance, 0)) return other_numbers_of_fields(glance.finer);
+  if (auto why = why_no_table_begins(glance)) return why;
+  if (auto why = why_other_shape(glance)) return why;
   const auto numbers = std::count_if(glance.header.begin(), glance.header.end(), [](const std::string& name) {
     return is_number_or_date(name) || is_mostly_numbers(name);
   });

@@ -12,6 +12,9 @@
 
 namespace epsilog::engine {
 
+/// Says why the lines below the first one are not cut as it is, whatever their cells say.
+[[nodiscard]] std::optional<std::string> why_other_shape(const CsvGlance& glance);
+
 /// Says why the first line does not look like names, in words that quote nothing of the file; nothing where
 /// it does, or where it cannot be told.
 [[nodiscard]] std::optional<std::string> why_no_names(const CsvGlance& glance);

@@ -7,10 +7,15 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
+#include "csv_header.hpp"
+#include "csv_misfit.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/not_text.hpp"
 #include "epsilog/engine/utf8.hpp"
 #include "epsilog/ledger/open_ledgers.hpp"
 #include "text_encoding.hpp"
@@ -97,22 +102,8 @@ std::string beginning(const std::string& path) {
 /// Refuses what is not lines of text. Read as if it were, a first line of it could hold every cell of the
 /// file.
 void require_lines_of_text(const std::string& path, const std::string& bytes) {
-  if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF")) {
-    fail(path, "is UTF-16: convert it first, for instance with iconv -f UTF-16 -t UTF-8");
-  }
-  if (bytes.starts_with("PK\x03\x04")) {
-    fail(path, "is a workbook (xlsx, ods) or another zip archive: save its table as CSV");
-  }
-  if (bytes.starts_with("\x1F\x8B"))
-    fail(path, "is compressed: decompress it first, for instance with gunzip");
-  if (bytes.find('\0') != std::string::npos)
-    fail(path, "has NUL bytes, so it is no text: save its table as CSV");
-  const auto returns = std::count(bytes.begin(), bytes.end(), '\r');
-  if (returns > 0 && bytes.find('\n') == std::string::npos && bytes.find('\r') + 1 < bytes.size()) {
-    fail(path,
-         "has " + std::to_string(returns) +
-             " carriage returns and no line feed: convert its line ends, for instance with tr '\\r' '\\n'");
-  }
+  if (const auto why = why_not_text(bytes)) fail(path, *why);
+  if (const auto why = why_not_lines(bytes)) fail(path, *why);
 }
 
 /// UTF-8 where most lines that are not ASCII are UTF-8; else what Windows writes, which has all letters of
@@ -169,45 +160,104 @@ bool fits(const CsvRecords& records, const std::vector<std::string>& header) {
   return !records.malformed() && records.fields().size() == header.size();
 }
 
-CsvCut cut_by(const std::string& path, const CsvRecords::Dialect& dialect) {
-  constexpr std::size_t kRows = 100;
-  Records records(path, dialect);
-  CsvCut cut;
-  cut.header = records.header().size();
-  const std::size_t parts = cut.header == 1 ? parts_of(records.header().front()) : 0;
-  std::map<std::size_t, std::size_t> rows_of;
-  for (const CsvRecords* record = records.next(); record != nullptr && cut.rows < kRows;
-       record = records.next()) {
+constexpr std::size_t kRowsCut = 100;
+
+/// The line that begins at `at`, without its end; moves `at` behind it.
+std::string_view line_at(const std::string& bytes, std::size_t& at) {
+  const std::size_t end = std::min(bytes.find('\n', at), bytes.size());
+  std::string_view line = std::string_view(bytes).substr(at, end - at);
+  at = end + 1;
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+/// A number under the usual marks, a date as databases write it, or what means missing.
+bool is_of_a_type(std::string_view word) {
+  return means_missing(word) || reads({ColumnType::real, 0, {}}, word) ||
+         reads({ColumnType::real, 0, {',', ""}}, word) || reads({ColumnType::date, 0, {}}, word);
+}
+
+BlankCut cut_by_blanks(const std::string& bytes) {
+  BlankCut cut;
+  std::size_t at = 0;
+  const std::size_t words = blank_parted(line_at(bytes, at)).size();
+  cut.words = words;
+  std::map<std::size_t, std::vector<std::size_t>> typed;  // by number of words; the lines are in front
+  for (std::size_t lines = 0; at < bytes.size() && lines < kRowsCut; ++lines) {
+    const std::vector<std::string> row = blank_parted(line_at(bytes, at));
+    if (row.empty()) continue;
     ++cut.rows;
-    if (record->malformed()) continue;
-    cut.fitting += fits(*record, records.header()) ? 1 : 0;
-    cut.in_parts += parts > 0 && parts_of(record->fields().front()) == parts ? 1 : 0;
-    const std::size_t rows = ++rows_of[record->fields().size()];
-    if (rows > cut.of_usual) {
-      cut.of_usual = rows;
-      cut.usual = record->fields().size();
-    }
+    if (row.size() != words && row.size() != words + 1) continue;
+    std::vector<std::size_t>& counts = typed[row.size()];
+    counts.resize(1 + row.size());
+    ++counts.front();
+    for (std::size_t i = 0; i < row.size(); ++i) counts[1 + i] += is_of_a_type(row[i]) ? 1 : 0;
+  }
+  for (const auto& [count, counts] : typed) {
+    if (counts.front() <= cut.as_many) continue;
+    cut.as_many = counts.front();
+    cut.usual = count;
+    cut.typed =
+        static_cast<std::size_t>(std::count_if(counts.begin() + 1, counts.end(), [&](std::size_t of_a_type) {
+          return 2 * of_a_type > cut.as_many;
+        }));
   }
   return cut;
+}
+
+std::optional<CsvCut> cut_if_named(const std::string& path, const CsvRecords::Dialect& dialect) {
+  try {
+    return cut_by(path, dialect, kRowsCut);
+  } catch (const SourceError&) {
+    return std::nullopt;  // a header that is correctly quoted for one may not be for another
+  }
+}
+
+/// Cuts lines; where quotes do not close on theirs, and nearly all records are whole with line ends in them,
+/// cuts records. Says in the dialect which it were.
+std::optional<CsvCut> cut_lines_or_records(const std::string& path, CsvRecords::Dialect& dialect) {
+  const std::optional<CsvCut> lines = cut_if_named(path, dialect);
+  if (lines && lines->unquoted == 0) return lines;
+  CsvRecords::Dialect spanning = dialect;
+  spanning.multiline = true;
+  const std::optional<CsvCut> records = cut_if_named(path, spanning);
+  if (!records) return lines;
+  const bool nearly_all_fit = records->rows == 0 || 10 * records->fitting >= 9 * records->rows;
+  if (lines && !nearly_all_fit && 10 * records->unquoted > lines->unquoted) return lines;
+  dialect.multiline = true;
+  return records;
+}
+
+/// What makes one delimiter better than another: that the first line fits, by how many fields; else that most
+/// lines are quoted correctly, that they have fields of one number, and that these end with it.
+using Rank = std::tuple<bool, std::size_t, bool, bool, std::size_t, std::size_t>;
+Rank rank_of(const CsvCut& cut) {
+  const bool fits = cut.fits();
+  return {fits,
+          fits ? cut.header : 0,
+          2 * cut.unquoted <= cut.rows,
+          cut.ending_empty > 0 && cut.ending_empty == cut.one_more,
+          cut.differs() ? cut.usual : 0,
+          cut.header};
 }
 
 /// Chooses the delimiter that cuts the first line and most of the first rows into the same, largest number of
 /// fields; a comma before the others. Where each leaves the lines whole, says whether one would cut those
 /// below.
 void choose_delimiter(const std::string& path, CsvGlance& glance) {
-  std::pair<bool, std::size_t> most{false, 0};
+  Rank most;
+  const Encoding encoding = glance.dialect.encoding;
   for (const char delimiter : {',', ';', '\t', '|'}) {
-    try {
-      const CsvCut cut = cut_by(path, {delimiter, false, glance.dialect.encoding});
-      if (cut.differs() && cut.usual > std::max<std::size_t>(1, glance.finer.usual)) glance.finer = cut;
-      const std::pair found{cut.fits(), cut.header};
-      if (found <= most) continue;
-      most = found;
-      glance.dialect.delimiter = delimiter;
-      glance.cut = cut;
-    } catch (const SourceError&) {
-      continue;  // a header that is correctly quoted for one may not be for another: the last look says so
-    }
+    CsvRecords::Dialect dialect{delimiter, false, encoding};
+    const std::optional<CsvCut> cut = cut_lines_or_records(path, dialect);
+    if (!cut) continue;  // the last look says so
+    const bool finer = glance.finer.usual == 0 || rank_of(*cut) > rank_of(glance.finer);
+    if (cut->differs() && cut->usual > 1 && finer) glance.finer = *cut;
+    const Rank found = rank_of(*cut);
+    if (found <= most) continue;
+    most = found;
+    glance.dialect = dialect;
+    glance.cut = *cut;
   }
   if (glance.cut.header > 1) glance.finer = {};
 }
@@ -295,6 +345,16 @@ bool ColumnGlance::has_a_type() const {
   return any_reading([this](const Reading& reading) { return 2 * (reading.reads + reading.codes) > seen_; });
 }
 
+std::uint64_t ColumnGlance::first_unlike() const {
+  std::uint64_t line = 0;
+  (void)any_reading([&](const Reading& reading) {
+    const bool most = 2 * (reading.reads + reading.codes) > seen_;
+    if (most) line = reading.miss.line;
+    return most;
+  });
+  return line;
+}
+
 bool ColumnGlance::reads_like_its_cells(std::string_view name) const {
   return any_reading([&](const Reading& reading) {
     return 2 * (reading.reads + reading.codes) > seen_ && reads(reading.reader, name);
@@ -309,12 +369,64 @@ const Reading& ColumnGlance::number(NumberKind kind, std::size_t format) const {
   return (kind == NumberKind::whole ? whole_ : real_)[format];
 }
 
+CsvCut cut_by(const std::string& path, const CsvRecords::Dialect& dialect, std::size_t rows) {
+  Records records(path, dialect);
+  CsvCut cut;
+  cut.header = records.header().size();
+  const std::size_t parts = cut.header == 1 ? parts_of(records.header().front()) : 0;
+  struct Seen {
+    std::size_t rows = 0;
+    std::uint64_t first = 0;
+  };
+  std::map<std::size_t, Seen> seen;
+  for (const CsvRecords* record = records.next(); record != nullptr && cut.rows < rows;
+       record = records.next()) {
+    if (++cut.rows == 1) cut.second_line = record->line();
+    if (record->malformed()) {
+      ++cut.unquoted;
+      if (cut.misfit_line == 0) cut.misfit_line = record->line();
+      continue;
+    }
+    const auto& fields = record->fields();
+    const bool empty = cut.header > 1 && fields.size() == 1 && fields.front().empty();
+    if (empty && ++cut.empty == 1) cut.empty_line = record->line();
+    cut.fitting += fits(*record, records.header()) ? 1 : 0;
+    if (!empty && fields.size() != cut.header && cut.misfit_line == 0) cut.misfit_line = record->line();
+    cut.in_parts += parts > 0 && parts_of(fields.front()) == parts ? 1 : 0;
+    if (fields.size() == cut.header + 1) {
+      ++cut.one_more;
+      cut.ending_empty += fields.back().empty() ? 1 : 0;
+      cut.numbered +=
+          fields.front() == std::to_string(cut.rows) || fields.front() == std::to_string(cut.rows - 1) ? 1
+                                                                                                       : 0;
+    }
+    Seen& alike = seen[fields.size()];
+    if (++alike.rows == 1) alike.first = record->line();
+    if (alike.rows > cut.of_usual) {
+      cut.of_usual = alike.rows;
+      cut.usual = fields.size();
+      cut.usual_line = alike.first;
+    }
+  }
+  return cut;
+}
+
+Encoding encoding_seen(const std::string& path) {
+  const std::string bytes = beginning(path);
+  require_lines_of_text(path, bytes);
+  std::uint64_t ignored = 0;
+  return encoding_of(bytes, ignored);
+}
+
 CsvGlance look_at_csv(const std::string& path, std::size_t rows) {
   CsvGlance glance;
   const std::string bytes = beginning(path);
   require_lines_of_text(path, bytes);
   glance.dialect.encoding = encoding_of(bytes, glance.broken_line);
   choose_delimiter(path, glance);
+  if (glance.cut.header <= 1) glance.blanks = cut_by_blanks(bytes);
+  if (glance.cut.header == 0 && glance.blanks.words > 1) fail(path, std::string(kBlanksPart));
+  if (glance.cut.header > 0) glance.cut = cut_by(path, glance.dialect, rows);
   Records records(path, glance.dialect);
   glance.header = records.header();
   for (const std::string& name : glance.header) glance.columns.emplace_back(name);

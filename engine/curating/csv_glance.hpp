@@ -70,6 +70,8 @@ class ColumnGlance final {
   [[nodiscard]] const Reading& truth() const { return truth_; }
   /// Whether most of its cells read as numbers, dates, or true and false.
   [[nodiscard]] bool has_a_type() const;
+  /// The line of the first cell that is not as most of them are; 0: none, or there is no such type.
+  [[nodiscard]] std::uint64_t first_unlike() const;
   /// Whether the name would read as most of its cells do.
   [[nodiscard]] bool reads_like_its_cells(std::string_view name) const;
   /// Whether the name stands below itself as a cell, or has digits and the shape of most cells.
@@ -101,6 +103,17 @@ struct CsvCut {
   std::size_t usual = 0;     ///< fields that more of them have than have any other number
   std::size_t of_usual = 0;  ///< so many of them have it
   std::size_t in_parts = 0;  ///< so many of them have as many parts_of() as the first line
+  std::size_t unquoted = 0;  ///< so many of them are not correctly quoted, or not in the encoding
+  std::size_t empty = 0;     ///< so many of them are empty, where the first line has several fields
+  // Of the lines with one field more than the first line:
+  std::size_t one_more = 0;
+  std::size_t ending_empty = 0;  ///< so many of them have nothing in the last field
+  std::size_t numbered = 0;      ///< so many of them have the number of their row in the first field
+  // Lines of the file; 0: none.
+  std::uint64_t misfit_line = 0;  ///< the first that does not fit and is not empty
+  std::uint64_t empty_line = 0;
+  std::uint64_t usual_line = 0;   ///< the first with the usual number of fields
+  std::uint64_t second_line = 0;  ///< where the first of the rows begins
 
   /// Whether the first line has as many fields as at least half of the others.
   [[nodiscard]] bool fits() const { return 2 * fitting >= rows; }
@@ -108,9 +121,23 @@ struct CsvCut {
   [[nodiscard]] bool differs() const { return rows > 0 && usual != header && 2 * of_usual >= rows; }
 };
 
+/// Cuts the first line and at most `rows` lines below.
+/// Throws  SourceError when it cannot be read, or has no readable first line.
+[[nodiscard]] CsvCut cut_by(const std::string& path, const CsvRecords::Dialect& dialect, std::size_t rows);
+
+/// How the lines fall into words that blanks part, a quoted text being one.
+struct BlankCut {
+  std::size_t words = 0;    ///< of the first line; 0: its quotes are wrong
+  std::size_t rows = 0;     ///< of the first 100 lines below it, those whose quotes are right
+  std::size_t as_many = 0;  ///< of them with as many words, or with one more as R writes it
+  std::size_t usual = 0;    ///< words that most of these have
+  std::size_t typed = 0;    ///< of these words, how many are numbers or dates in most lines
+};
+
 struct CsvGlance {
   CsvRecords::Dialect dialect;
-  CsvCut cut;    ///< by that delimiter
+  CsvCut cut;       ///< by that delimiter
+  BlankCut blanks;  ///< where that delimiter leaves the first line whole
   CsvCut finer;  ///< by another that cuts the lines below into more fields, where that one leaves them whole
   std::uint64_t broken_line = 0;  ///< the first that is not UTF-8, of a file that is; 0: none
   std::vector<std::string> header;
@@ -121,5 +148,9 @@ struct CsvGlance {
 /// Looks at a file: its delimiter, its encoding, and at most `rows` rows.
 /// Throws  SourceError when it cannot be read, is no text, or has no readable first line.
 [[nodiscard]] CsvGlance look_at_csv(const std::string& path, std::size_t rows);
+
+/// Throws  SourceError when the file cannot be read or is no lines of text, with what to do.
+/// Returns the encoding that it seems to have, by its first 16 MiB.
+[[nodiscard]] Encoding encoding_seen(const std::string& path);
 
 }  // namespace epsilog::engine

@@ -8,10 +8,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "csv_header.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/csv_records.hpp"
 #include "epsilog/engine/source_io.hpp"
 #include "epsilog/ledger/open_ledgers.hpp"
+#include "epsilog/engine/not_text.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -62,6 +64,13 @@ class File final {
     }
   }
 
+  /// The first bytes, as far as one reading goes; what is read otherwise stays where it is.
+  [[nodiscard]] std::string beginning() const {
+    std::string bytes(std::size_t{1} << 16, '\0');
+    const ssize_t got = ::pread(descriptor_, bytes.data(), bytes.size(), 0);
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return bytes;
+  }
   [[nodiscard]] double fraction_read() const {
     return opened_.st_size > 0 ? 1 - static_cast<double>(left_) / static_cast<double>(opened_.st_size) : 1.0;
   }
@@ -94,6 +103,7 @@ class CsvRowSource final : public RowSource {
                const std::vector<std::string>& wanted)
       : file_(path),
         null_(dialect.null),
+        delimiter_(dialect.delimiter),
         encoding_(dialect.encoding),
         records_({dialect.delimiter, dialect.multiline, dialect.encoding},
                  [this](char* data, std::size_t size) { return file_.read(data, size); }) {
@@ -123,10 +133,16 @@ class CsvRowSource final : public RowSource {
 
  private:
   void read_header(const std::vector<std::string>& required, const std::vector<std::string>& wanted) {
+    const std::string beginning = file_.beginning();
+    // No line below the first one decides whether there is an error.
+    const std::string_view first_line =
+        std::string_view(beginning).substr(0, beginning.find_first_of("\r\n"));
+    if (const auto why = why_not_text(first_line)) file_.fail(*why);
     if (!records_.next()) file_.fail("is empty: its first line must name the columns");
     if (records_.malformed()) {
       file_.fail("its first line must name the columns, in " + std::string(name(encoding_)) +
-                 " and correctly quoted");
+                 " and correctly quoted" +
+                 (required.empty() ? "" : cause_of_absence(required.front(), required, beginning)));
     }
     const auto& names = records_.fields();
     if (encoding_ != Encoding::utf_8 && names.front().starts_with(kMarkOfUtf8)) {
@@ -135,7 +151,8 @@ class CsvRowSource final : public RowSource {
     }
     for (const std::string& column : required) {
       const auto count = std::count(names.begin(), names.end(), column);
-      if (count == 0) file_.fail("has no column '" + column + "'");
+      if (count == 0)
+        file_.fail("has no column '" + column + "'" + cause_of_absence(column, required, beginning));
       if (count > 1) file_.fail("has more than one column '" + column + "'");
     }
     for (const std::string& column : wanted) {
@@ -146,8 +163,17 @@ class CsvRowSource final : public RowSource {
     records_.expect_fields(names.size());
   }
 
+  /// ": " and the cause, or nothing.
+  [[nodiscard]] std::string cause_of_absence(const std::string& column,
+                                             const std::vector<std::string>& required,
+                                             std::string_view beginning) const {
+    const auto why = why_absent(column, required, beginning, delimiter_);
+    return why ? ": " + *why : "";
+  }
+
   File file_;
   std::vector<std::string> null_;
+  char delimiter_;
   Encoding encoding_;
   CsvRecords records_;
   std::vector<std::size_t> wanted_;  ///< field index of each wanted column

@@ -40,7 +40,9 @@ class ColumnInspector {
     }
     if (range_ && (range_->below(cell) || range_->above(cell))) ++report_.out_of_bounds;
     const bool undeclared = derived_ ? reader_.read(raw).missing : values_ && values_->find(cell) == kNoPlace;
-    if (undeclared) ++report_.undeclared;
+    if (!undeclared) return;
+    ++report_.undeclared;
+    note_place(report_.undeclared_at, position);
   }
 
   [[nodiscard]] const DataReport::ColumnReport& report() const { return report_; }

@@ -63,6 +63,7 @@ constexpr OptionSpec kOptions[] = {
     {"--from", "FROM", "smartnoise or lomas, the format of the metadata (default: recognised)"},
     {"--from-csv", "FILE", "the CSV file to begin from"},
     {"--header", "", "the first line names the columns, even where it looks like a record"},
+    {"--allow-empty", "", "a source without a row is in order"},
     {"--dataset", "NAME", "the name of the dataset (default: from the table or file)"},
     {"--output", "FILE", "a new file for the policy; nothing is overwritten (default: standard output)"},
     {"--config", "FILE", "the configuration of the daemon"},

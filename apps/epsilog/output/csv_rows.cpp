@@ -184,23 +184,24 @@ CsvRows change_rows() {
 }
 
 CsvRows column_rows() {
-  return rows({"dataset",         "source",        "rows",    "malformed", "malformed_at",  "outside_blocks",
-               "without_unit",    "over_max_rows", "units",   "kept",      "rows_declared", "rows_exact",
-               "beyond_rows_max", "column",        "missing", "nulls",     "unreadable",    "unreadable_at",
-               "out_of_bounds",   "undeclared"},
-              [](const Json& object) {
-                std::vector<Json> all;
-                for (Json dataset : object.at("datasets")) {
-                  const Json columns = dataset.at("columns");
-                  dataset.erase("columns");
-                  if (columns.empty()) all.push_back(dataset);
-                  for (const Json& column : columns) {
-                    all.push_back(dataset);
-                    all.back().update(column);
-                  }
-                }
-                return all;
-              });
+  return rows(
+      {"dataset",         "source",        "rows",          "malformed", "malformed_at",  "outside_blocks",
+       "without_unit",    "over_max_rows", "units",         "kept",      "rows_declared", "rows_exact",
+       "beyond_rows_max", "column",        "missing",       "nulls",     "unreadable",    "unreadable_at",
+       "out_of_bounds",   "undeclared",    "undeclared_at", "problems"},
+      [](const Json& object) {
+        std::vector<Json> all;
+        for (Json dataset : object.at("datasets")) {
+          const Json columns = dataset.at("columns");
+          dataset.erase("columns");
+          if (columns.empty()) all.push_back(dataset);
+          for (const Json& column : columns) {
+            all.push_back(dataset);
+            all.back().update(column);
+          }
+        }
+        return all;
+      });
 }
 
 CsvRows compared_rows() {

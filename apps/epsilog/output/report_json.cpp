@@ -89,7 +89,9 @@ std::string policy_apply_json(const engine::ApplyReport& report, const std::stri
 std::string data_check_json(const std::vector<DatasetReport>& reports,
                             const std::vector<std::string>& without_source) {
   Json datasets = Json::array();
+  bool ok = true;
   for (const DatasetReport& report : reports) {
+    ok = ok && report.problems.empty();
     Json columns = Json::array();
     for (const auto& column : report.data.columns) {
       columns.push_back({{"column", column.column},
@@ -98,11 +100,13 @@ std::string data_check_json(const std::vector<DatasetReport>& reports,
                          {"unreadable", column.unreadable},
                          {"unreadable_at", column.unreadable_at},
                          {"out_of_bounds", column.out_of_bounds},
-                         {"undeclared", column.undeclared}});
+                         {"undeclared", column.undeclared},
+                         {"undeclared_at", column.undeclared_at}});
     }
     datasets.push_back(
         {{"dataset", report.dataset},
          {"source", report.source},
+         {"problems", report.problems},
          {"rows", report.data.rows},
          {"malformed", report.data.malformed},
          {"malformed_at", report.data.malformed_at},
@@ -116,7 +120,7 @@ std::string data_check_json(const std::vector<DatasetReport>& reports,
          {"beyond_rows_max", report.data.beyond_rows_max},
          {"columns", columns}});
   }
-  return pretty({{"ok", true}, {"datasets", datasets}, {"without_source", without_source}});
+  return pretty({{"ok", ok}, {"datasets", datasets}, {"without_source", without_source}});
 }
 
 std::string budget_json(const std::string& ledger_id, const std::vector<engine::BudgetAccount>& accounts,

@@ -30,6 +30,7 @@ struct DatasetReport {
   std::string dataset;
   std::string source;
   engine::DataReport data;
+  std::vector<std::string> problems = {};  ///< engine::SourceCheck
 };
 /// `without_source`: datasets whose values come from outside.
 [[nodiscard]] std::string data_check_json(const std::vector<DatasetReport>& reports,

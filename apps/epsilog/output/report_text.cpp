@@ -66,6 +66,11 @@ std::string advice_text(const DatasetReport& report, const engine::Dataset& data
     text += fmt::format("  malformed: {}\n", places_text(dataset, data.malformed_at, data.malformed));
   }
   for (const auto& column : data.columns) {
+    if (column.undeclared > 0) {
+      const bool derived = dataset.column(column.column)->derived.has_value();
+      text += fmt::format("  {}: {} in {}\n", column.column, derived ? "without a label" : "undeclared",
+                          places_text(dataset, column.undeclared_at, column.undeclared));
+    }
     // What a derived column is a function of says it for both.
     if (column.unreadable == 0 || dataset.column(column.column)->derived) continue;
     text +=
@@ -83,6 +88,14 @@ std::string advice_text(const DatasetReport& report, const engine::Dataset& data
         data.declared.count, data.kept, data.declared.count);
   }
   return text.empty() ? "" : "\n" + text;
+}
+
+/// What stands in the way of every answer, last, where it is read.
+std::string problems_text(const DatasetReport& report, const Style& style) {
+  std::string text;
+  for (const std::string& problem : report.problems)
+    text += "\n  " + style.bad("not usable") + ": " + printable(problem) + "\n";
+  return text;
 }
 
 }  // namespace
@@ -106,7 +119,8 @@ std::string data_check_text(const DatasetReport& report, const engine::Dataset& 
   line(data.kept, "rows kept");
   line(data.beyond_rows_max, dataset.rows.exact ? "rows more than rows.exact: releases fail"
                                                 : "rows beyond rows.max: only the clamp meets them");
-  if (data.columns.empty()) return text + advice_text(report, dataset);
+  const std::string advice = advice_text(report, dataset) + problems_text(report, style);
+  if (data.columns.empty()) return text + advice;
   Table table({{"column"},
                {"null", Table::Align::right},
                {"unreadable", Table::Align::right},
@@ -117,7 +131,7 @@ std::string data_check_text(const DatasetReport& report, const engine::Dataset& 
     table.add({column.column, shown(column.nulls), shown(column.unreadable), shown(column.out_of_bounds),
                shown(column.undeclared)});
   }
-  return text + "\n" + table.text(style) + kColumnsExplained + advice_text(report, dataset);
+  return text + "\n" + table.text(style) + kColumnsExplained + advice;
 }
 
 namespace {

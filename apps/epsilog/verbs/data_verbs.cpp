@@ -1,4 +1,5 @@
 // data check.
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -6,6 +7,7 @@
 #include "csv_option.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
+#include "epsilog/engine/source_check.hpp"
 #include "evidence_arguments.hpp"
 #include "ledger_arguments.hpp"
 #include "printable.hpp"
@@ -18,6 +20,7 @@ namespace {
 
 struct DataArguments : PolicyFileArguments {
   std::optional<std::string> dataset;
+  bool allow_empty = false;
 };
 
 /// A policy and the folder its relative source paths start from.
@@ -66,7 +69,9 @@ ExitCode data_check(const DataArguments& arguments, Console& console) {
     const accounting::Callback<void(double)> progress =
         console.progress("checking " + printable(dataset.name));
     const engine::Dataset found = where_found(source, dataset);
-    reports.push_back({dataset.name, source_of(found), engine::check_data(found, source.base_dir, progress)});
+    const auto empty = arguments.allow_empty ? engine::EmptySource::allowed : engine::EmptySource::refused;
+    engine::SourceCheck check = engine::check_source(found, source.base_dir, empty, progress);
+    reports.push_back({dataset.name, source_of(found), std::move(check.counts), std::move(check.problems)});
     console.end_progress();
   }
   if (arguments.dataset && reports.empty()) {
@@ -83,7 +88,15 @@ ExitCode data_check(const DataArguments& arguments, Console& console) {
       console.write(printable(name) + ": no source, its values come from outside\n");
     }
   }
-  return ExitCode::done;
+  const bool usable = std::all_of(reports.begin(), reports.end(),
+                                  [](const DatasetReport& report) { return report.problems.empty(); });
+  if (usable) return ExitCode::done;
+  if (console.quiet() || console.prints_rows()) {
+    for (const DatasetReport& report : reports) {
+      for (const std::string& problem : report.problems) console.message(report.dataset + ": " + problem);
+    }
+  }
+  return ExitCode::invalid;
 }
 
 VerbSpec data_check_verb() {
@@ -93,9 +106,14 @@ VerbSpec data_check_verb() {
       .examples =
           "epsilog data check --policy clinic.yaml\n"
           "epsilog data check clinic --ledger clinic.epsilog",
-      .details = "Prints exact counts of the data: they are not private, and are recorded nowhere.",
+      .details =
+          "Prints exact counts of the data: they are not private, and are recorded nowhere. Exit code 3\n"
+          "where a source has no row, or most of its rows are malformed; the cause is named where one is\n"
+          "seen.",
       .positionals = {any_dataset<DataArguments>()},
-      .options = {{"--policy", &DataArguments::policy}, {"--ledger", &DataArguments::ledger}},
+      .options = {{"--policy", &DataArguments::policy},
+                  {"--ledger", &DataArguments::ledger},
+                  {"--allow-empty", &DataArguments::allow_empty}},
       .run = &data_check};
 }
 

@@ -71,6 +71,7 @@ struct DataReport {
     /// Parsed, but not among the declared values; of a derived column, whose other counts are those of the
     /// column that it is a function of, without a label.
     std::uint64_t undeclared = 0;
+    std::vector<std::uint64_t> undeclared_at = {};  ///< where the first kPlacesMax of them stand
   };
   /// Places are lines of a CSV file, or numbers of rows in the order of an SQLite table, from 1.
   static constexpr std::size_t kPlacesMax = 5;
