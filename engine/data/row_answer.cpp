@@ -163,7 +163,8 @@ std::vector<ExactAnswer> answer_rows(RowSource& rows, const Dataset& dataset,
   // The number found is not repeated: what is not declared about the source is not shown.
   if (dataset.rows.exact && count != dataset.rows.count) {
     throw SourceError("dataset '" + dataset.name + "': the source does not have exactly " +
-                      std::to_string(dataset.rows.count) + " rows, as `rows: {exact: N}` declares");
+                      std::to_string(dataset.rows.count) + " rows, as `rows: {exact: N}` declares" +
+                      (dataset.csv ? "; an empty line is a row too, at the end of the file as well" : ""));
   }
   std::vector<ExactAnswer> answers;
   answers.reserve(questions.size());

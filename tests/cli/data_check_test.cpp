@@ -158,3 +158,29 @@ TEST_CASE("every verb that reads a source says where the first line shows why a 
   CHECK(contains(bench.with_ledger({"release", "clinic", "mean:age", "--epsilon", "0.1"}).err,
                  "v.csv': has no column 'age'\n"));
 }
+
+TEST_CASE("--batch: a table that a spreadsheet wrote otherwise says how it has to be written", "[cli]") {
+  const Workbench bench(policy_of("v.csv"));
+  const auto says = [&](const std::string& table, const std::string& words) {
+    bench.write("b.csv", table);
+    for (const std::vector<std::string>& verb :
+         {std::vector<std::string>{"release", "clinic", "--batch", "b.csv"}, {"plan", "--batch", "b.csv"}}) {
+      const Result result = bench.with_ledger(verb);
+      CAPTURE(table, verb, result.err);
+      CHECK(result.exit == 2);
+      CHECK(contains(result.err, words));
+    }
+  };
+  says("statistic;by;epsilon\ncount;ward;0,1\n",
+       "write commas between columns, which here are parted by semicolons");
+  says("statistic\tepsilon\ncount\t0.1\n", "which here are parted by tabs");
+  says("Statistic,epsilon\ncount,0.1\n", "unknown column 'Statistic', write statistic,");
+  says("statistic, by,epsilon\ncount,ward,0.1\n", "unknown column ' by', write by,");
+  says(std::string("\xFF\xFEs\0t\0\n\0", 8), "the table is UTF-16");
+  says("statistic,epsilonn\ncount,0.1\n", "unknown column 'epsilonn'; the columns of");
+  Streams input;
+  input.input = "Epsilon;bound\n1;2\n";
+  const Result calculated = bench.run({"accuracy", "snapping", "--batch", "-"}, input);
+  CHECK(calculated.exit == 2);
+  CHECK(contains(calculated.err, "parted by semicolons"));
+}

@@ -37,13 +37,13 @@ std::vector<std::string> column_choices(const VerbSpec& verb) {
   return names;
 }
 
-const OptionSpec& option_of_column(const VerbSpec& verb, const std::string& name) {
+const OptionSpec& option_of_column(const VerbSpec& verb, const BatchTable& table, const std::string& name) {
   const std::vector<std::string> choices = column_choices(verb);
   if (std::find(choices.begin(), choices.end(), name) == choices.end()) {
     std::string list;
     for (const std::string& choice : choices) list += (list.empty() ? "" : ", ") + choice;
-    throw UsageError("--batch: unknown column '" + name.substr(0, 60) + "'; the columns of " +
-                     std::string(verb.words) + " are " + list);
+    throw UsageError("--batch: unknown column '" + name.substr(0, 60) + "'" + table.advice_on(name, choices) +
+                     "; the columns of " + std::string(verb.words) + " are " + list);
   }
   return *find_option("--" + name);
 }
@@ -54,7 +54,7 @@ Columns columns_of(const std::vector<CalculatorForm>& forms, const CommandLine& 
   columns.names = table.names();
   OptionNames options;
   for (const std::string& name : table.names()) {
-    columns.inputs.push_back(&option_of_column(*defaults.verb, name));
+    columns.inputs.push_back(&option_of_column(*defaults.verb, table, name));
     options.push_back(columns.inputs.back()->name);
   }
   for (const std::size_t form : possible_forms(*defaults.verb, given_options(defaults), options)) {

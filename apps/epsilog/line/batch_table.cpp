@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "epsilog/engine/not_text.hpp"
 #include "printable.hpp"
 #include "usage_error.hpp"
 
@@ -12,15 +14,34 @@ namespace {
 
 /// Read at once: little, so that how far the reading is tells how far the rows are.
 constexpr std::size_t kPieceMax = 4096;
+constexpr std::size_t kBeginningMax = 4096;
+
+std::string_view first_line_of(std::string_view bytes) {
+  return bytes.substr(0, bytes.find_first_of("\r\n"));
+}
+
+/// Without blanks around it, in small letters.
+std::string as_read(std::string_view name) {
+  const std::size_t begin = name.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return "";
+  std::string text(name.substr(begin, name.find_last_not_of(" \t") - begin + 1));
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
 
 }  // namespace
 
 BatchTable::BatchTable(const std::string& file, Console& console)
     : console_(console), input_(file), records_({}, [this](char* data, std::size_t size) {
         console_.flush();
-        return input_.read(data, std::min(size, kPieceMax));
+        const std::size_t got = input_.read(data, std::min(size, kPieceMax));
+        if (begins_.size() < kBeginningMax) begins_.append(data, std::min(got, kBeginningMax));
+        return got;
       }) {
-  if (!records_.next()) throw UsageError("--batch: the table is empty; its first line must name options");
+  const bool any = records_.next();
+  if (const auto why = engine::why_not_text(first_line_of(begins_)))
+    throw UsageError("--batch: the table " + *why);
+  if (!any) throw UsageError("--batch: the table is empty; its first line must name options");
   if (records_.malformed()) {
     throw UsageError("--batch: the first line must name the columns, in UTF-8 and correctly quoted");
   }
@@ -30,6 +51,18 @@ BatchTable::BatchTable(const std::string& file, Console& console)
     }
     names_.emplace_back(field);
   }
+}
+
+std::string BatchTable::advice_on(std::string_view name, const std::vector<std::string>& known) const {
+  const std::string meant = as_read(name);
+  if (std::find(known.begin(), known.end(), meant) != known.end())
+    return ", write " + meant + ", in small letters without blanks around it";
+  for (const auto& [mark, called] : {std::pair{';', "semicolons"}, std::pair{'\t', "tabs"}}) {
+    if (names_.size() == 1 && name.find(mark) != std::string_view::npos)
+      return ", write commas between columns, which here are parted by " + std::string(called) +
+             ", and a point in numbers";
+  }
+  return "";
 }
 
 bool BatchTable::next() {

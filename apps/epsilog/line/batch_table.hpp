@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "batch_input.hpp"
@@ -21,6 +22,8 @@ class BatchTable final {
   BatchTable& operator=(const BatchTable&) = delete;
 
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
+  /// ", " and how a column has to be written that is none of `known`, where that can be told; else "".
+  [[nodiscard]] std::string advice_on(std::string_view name, const std::vector<std::string>& known) const;
 
   /// The next row that is not an empty line; false at the end.
   [[nodiscard]] bool next();
@@ -39,6 +42,7 @@ class BatchTable final {
   Console& console_;
   BatchInput input_;
   engine::CsvRecords records_;
+  std::string begins_;  ///< the first bytes
   std::vector<std::string> names_;
   std::size_t line_ = 1;
 };

@@ -35,14 +35,17 @@ constexpr std::array<RequestColumn, 15> kColumns = {
      {"purpose", &AskArguments::purpose, false},
      {"key", &AskArguments::key, false}}};
 
-[[noreturn]] void refuse_column(const std::string& name, AskedRows::Of of) {
+[[noreturn]] void refuse_column(const BatchTable& table, const std::string& name, AskedRows::Of of) {
   constexpr std::size_t kShownMax = 60;
   std::string list;
+  std::vector<std::string> columns;
   for (const RequestColumn& known : kColumns) {
-    if (of == AskedRows::Of::requests ? known.of_requests : known.of_batches)
-      list += (list.empty() ? "" : ", ") + std::string(known.name);
+    if (!(of == AskedRows::Of::requests ? known.of_requests : known.of_batches)) continue;
+    columns.emplace_back(known.name);
+    list += (list.empty() ? "" : ", ") + columns.back();
   }
-  throw UsageError("--batch: unknown column '" + name.substr(0, kShownMax) + "'; the columns of " +
+  throw UsageError("--batch: unknown column '" + name.substr(0, kShownMax) + "'" +
+                   table.advice_on(name, columns) + "; the columns of " +
                    (of == AskedRows::Of::batch ? "a batch" : "plan") + " are " + list);
 }
 
@@ -98,7 +101,7 @@ AskedRows::AskedRows(const BatchTable& table, const AskArguments& defaults, Of o
     const auto column = std::find_if(kColumns.begin(), kColumns.end(), [&](const RequestColumn& candidate) {
       return candidate.name == name && (of == Of::requests ? candidate.of_requests : candidate.of_batches);
     });
-    if (column == kColumns.end()) refuse_column(name, of);
+    if (column == kColumns.end()) refuse_column(table, name, of);
     targets_.push_back(column->target);
   }
 }

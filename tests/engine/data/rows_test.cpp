@@ -274,7 +274,8 @@ TEST_CASE("rows: another number of rows than an exact N is an error that does no
     CHECK_THROWS_AS(asked(rows, exact_visits(declared, 0), "mean:age"), SourceError);
     CHECK_THROWS_WITH(asked(rows, exact_visits(declared, 0), "count", "age > 0"),
                       "dataset 'clinic': the source does not have exactly " + std::to_string(declared) +
-                          " rows, as `rows: {exact: N}` declares");
+                          " rows, as `rows: {exact: N}` declares; an empty line is a row too, at the end of "
+                          "the file as well");
   }
 }
 
