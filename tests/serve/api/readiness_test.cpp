@@ -165,7 +165,7 @@ void check_ready(ServedClinic& clinic, const std::string& code, const std::strin
   CHECK(listed(curator) == missing);
   if (!ready) CHECK(stranger.body.at("code") == "not_ready");
   CHECK_FALSE(stranger.body.contains("missing_sources"));
-  CHECK(curator.response.body.find("/tmp") == std::string::npos);
+  CHECK(curator.response.body.find(clinic.folder.path("")) == std::string::npos);
   // What is ready records the next release of a dataset that is not listed, and what is not records none.
   const bool recorded = release(clinic) == 201;
   CHECK(recorded == (ready && missing.find("clinic") == std::string::npos));
@@ -182,7 +182,7 @@ TEST_CASE("readiness: it is yes exactly where the next release is recorded, unde
     CAPTURE(row.at(0));
     const FileFault& fault = known.at(row.at(0));
     ++walked;
-    ServedClinic clinic(served_policy());
+    ServedClinic clinic(served_policy(), ServedClinic::generous(), 600, in_memory());
     clinic.folder.write("other.csv", kServedRows);
     static_cast<void>(clinic.engine->apply_policy(clinic.folder.write("two.yaml", policy_of_two_sources()),
                                                   "carol", "a test"));

@@ -118,7 +118,9 @@ struct Sent {
 class ServedClinic final {
  public:
   explicit ServedClinic(const std::string& policy = served_policy(),
-                        const serve::AdmissionLimits& limits = generous(), std::size_t refusals = 600) {
+                        const serve::AdmissionLimits& limits = generous(), std::size_t refusals = 600,
+                        const std::filesystem::path& parent = std::filesystem::temp_directory_path())
+      : folder(parent) {
     folder.write("visits.csv", kServedRows);
     folder.write("policy.yaml", policy);
     static_cast<void>(engine::Engine::init(folder.path("policy.yaml"), ledger(), "carol"));

@@ -79,7 +79,7 @@ std::optional<Heard> Connection::ask(const std::string& method, const std::strin
   return hear();
 }
 
-DaemonProcess::DaemonProcess() {
+DaemonProcess::DaemonProcess(const std::filesystem::path& parent) : folder(parent) {
   folder.write("visits.csv", kServedRows);
   folder.write("policy.yaml", served_policy());
   static_cast<void>(engine::Engine::init(folder.path("policy.yaml"), ledger(), "carol"));

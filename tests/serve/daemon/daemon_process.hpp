@@ -43,7 +43,8 @@ class Connection final {
 /// A clinic whose ledger this user's uid may ask as alice, and a daemon on it.
 class DaemonProcess final {
  public:
-  DaemonProcess();
+  /// In a folder of `parent`.
+  explicit DaemonProcess(const std::filesystem::path& parent = std::filesystem::temp_directory_path());
   ~DaemonProcess();
   DaemonProcess(const DaemonProcess&) = delete;
   DaemonProcess& operator=(const DaemonProcess&) = delete;

@@ -2,9 +2,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,13 +27,12 @@ constexpr uid_t kDaemonUser = 4711;
 
 /// A place where a daemon is to start, and what of a state has to last as long.
 struct StartPlace {
-  DaemonProcess daemon;
+  DaemonProcess daemon{in_memory()};
   std::string ledger = daemon.ledger();
   std::string ask = daemon.ask_socket();
   std::string curator = daemon.curator_socket();
   std::string more = {};  ///< of the configuration
   std::vector<Descriptor> held = {};
-  std::vector<std::unique_ptr<DaemonProcess>> others = {};
   /// What is done once everything belongs to the daemon's user.
   std::function<void()> last = [] {};
 
