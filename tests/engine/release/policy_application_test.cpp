@@ -1,6 +1,7 @@
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
+#include "epsilog/ledger/ledger.hpp"
 #include "replaced_text.hpp"
 #include "support/catch.hpp"
 
