@@ -10,26 +10,12 @@
 #include <unordered_set>
 #include <vector>
 
+#include "cell_looks.hpp"
 #include "column_cell.hpp"
+#include "csv_cut.hpp"
 #include "epsilog/engine/csv_records.hpp"
 
 namespace epsilog::engine {
-
-/// Whether a cell is one of the texts that usually mean "missing".
-[[nodiscard]] bool means_missing(std::string_view cell);
-
-[[nodiscard]] constexpr bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-/// A letter of ASCII, or a byte of another character.
-[[nodiscard]] constexpr bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
-}
-/// A text with each run of letters written as one letter and each run of digits as one digit: P0017 and Q9
-/// have one shape.
-[[nodiscard]] std::string shape_of(std::string_view text);
-/// How many words or numbers a text consists of, whatever stands between them.
-[[nodiscard]] std::size_t parts_of(std::string_view text);
 
 /// Kinds of cells that a draft has more to say of.
 inline constexpr std::string_view kCode = "a number that begins with 0, as codes do";
@@ -93,45 +79,6 @@ class ColumnGlance final {
   std::vector<Reading> real_;
   std::vector<Reading> dates_;
   Reading truth_;
-};
-
-/// Into how many fields a delimiter cuts the lines of a file.
-struct CsvCut {
-  std::size_t header = 0;    ///< fields of the first line
-  std::size_t rows = 0;      ///< lines below it that were looked at
-  std::size_t fitting = 0;   ///< of them with as many fields
-  std::size_t usual = 0;     ///< fields that more of them have than have any other number
-  std::size_t of_usual = 0;  ///< so many of them have it
-  std::size_t in_parts = 0;  ///< so many of them have as many parts_of() as the first line
-  std::size_t unquoted = 0;  ///< so many of them are not correctly quoted, or not in the encoding
-  std::size_t empty = 0;     ///< so many of them are empty, where the first line has several fields
-  // Of the lines with one field more than the first line:
-  std::size_t one_more = 0;
-  std::size_t ending_empty = 0;  ///< so many of them have nothing in the last field
-  std::size_t numbered = 0;      ///< so many of them have the number of their row in the first field
-  // Lines of the file; 0: none.
-  std::uint64_t misfit_line = 0;  ///< the first that does not fit and is not empty
-  std::uint64_t empty_line = 0;
-  std::uint64_t usual_line = 0;   ///< the first with the usual number of fields
-  std::uint64_t second_line = 0;  ///< where the first of the rows begins
-
-  /// Whether the first line has as many fields as at least half of the others.
-  [[nodiscard]] bool fits() const { return 2 * fitting >= rows; }
-  /// Whether at least half of the lines below have one number of fields, and the first line another.
-  [[nodiscard]] bool differs() const { return rows > 0 && usual != header && 2 * of_usual >= rows; }
-};
-
-/// Cuts the first line and at most `rows` lines below.
-/// Throws  SourceError when it cannot be read, or has no readable first line.
-[[nodiscard]] CsvCut cut_by(const std::string& path, const CsvRecords::Dialect& dialect, std::size_t rows);
-
-/// How the lines fall into words that blanks part, a quoted text being one.
-struct BlankCut {
-  std::size_t words = 0;    ///< of the first line; 0: its quotes are wrong
-  std::size_t rows = 0;     ///< of the first 100 lines below it, those whose quotes are right
-  std::size_t as_many = 0;  ///< of them with as many words, or with one more as R writes it
-  std::size_t usual = 0;    ///< words that most of these have
-  std::size_t typed = 0;    ///< of these words, how many are numbers or dates in most lines
 };
 
 struct CsvGlance {

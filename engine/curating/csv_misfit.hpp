@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "csv_glance.hpp"
+#include "csv_cut.hpp"
 
 namespace epsilog::engine {
 

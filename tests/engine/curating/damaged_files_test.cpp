@@ -208,3 +208,43 @@ TEST_CASE(
   const std::string words = todos("patient name\nanna q\nbert m\n", FirstLine::guessed);
   CHECK(has(words, "source: the lines have 2 words each, parted by blanks"));
 }
+
+TEST_CASE("data check: every kept file of another shape is named, and the others are taken",
+          "[engine][draft]") {
+  const std::string folder = EPSILOG_SOURCE_DIR "/tests/fixtures/csv";
+  const auto says = [&](const std::string& file, const std::string& more) {
+    const std::string yaml = "version: 1\ndatasets:\n  clinic:\n    source: {csv: " + file + more +
+                             "}\n    unit: row\n    rows: {max: 9}\n    neighbours: add-remove\n"
+                             "    budget: {epsilon: 1}\n    columns: {age: {type: string}}\n";
+    try {
+      const SourceCheck check =
+          check_source(checked_policy(yaml, "p.yaml").dataset("clinic"), folder, EmptySource::refused);
+      return check.problems.empty() ? std::string() : check.problems.front();
+    } catch (const SourceError& error) {
+      return std::string(error.what());
+    }
+  };
+  const std::pair<const char*, const char*> kNamed[] = {
+      {"r_rownames.csv", "as R writes it"},
+      {"cr_only.csv", "carriage returns and no line feed"},
+      {"sep_line.csv", "`sep=`"},
+      {"workbook.csv", "is a workbook"},
+      {"utf16.csv", "is UTF-16"},
+      {"trailing_delimiter.csv", "ends with a delimiter"},
+      {"title_rows.csv", "to begin in line 3"},
+      {"comment_lines.csv", "begins with #"},
+      {"headerless.csv", "has no column 'age'. Cause: its first line has numbers or dates"},
+      {"header_only.csv", "there is no row"}};
+  for (const auto& [file, words] : kNamed) {
+    for (const char* more : {"", ", encoding: latin-1"}) {
+      const std::string said = says(file, more);
+      CAPTURE(file, more, said);
+      CHECK(said.find(words) != std::string::npos);
+    }
+  }
+  for (const char* file :
+       {"empty_header.csv", "trailing_blank.csv", "ocr_and_range.csv", "quoted_newline.csv"}) {
+    CAPTURE(file);
+    CHECK(says(file, "") == "");
+  }
+}
