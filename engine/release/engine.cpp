@@ -1,6 +1,7 @@
 #include "epsilog/engine/engine.hpp"
 
 #include <charconv>
+#include <chrono>
 
 #include "access.hpp"
 #include "askable.hpp"
@@ -339,8 +340,8 @@ std::optional<std::string> Engine::poisoned() const {
   return state_->poisoned();
 }
 
-void Engine::check_recording(std::chrono::milliseconds wait) const {
-  const auto begun = state_->writer().begin_within(wait);
+void Engine::check_recording(std::int64_t wait_ms) const {
+  const auto begun = state_->writer().begin_within(std::chrono::milliseconds(wait_ms));
   if (!begun) throw LedgerBusy("the ledger is written to by others for longer than a moment");
 }
 

@@ -159,7 +159,7 @@ TEST_CASE("every verb that reads a source says where the first line shows why a 
                  "v.csv': has no column 'age'\n"));
 }
 
-TEST_CASE("--batch: a table that a spreadsheet wrote otherwise says how it has to be written", "[cli]") {
+TEST_CASE("batch tables: one that a spreadsheet wrote otherwise says how it has to be written", "[cli]") {
   const Workbench bench(policy_of("v.csv"));
   const auto says = [&](const std::string& table, const std::string& words) {
     bench.write("b.csv", table);

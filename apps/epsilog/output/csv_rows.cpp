@@ -115,7 +115,8 @@ Columns value_columns(std::size_t intervals, const ValueTable& table) {
   append(columns, {"value", "value_decimal", "value_hex", "suppressed"});
   for (const char* which : {"interval", "simultaneous"}) {
     for (std::size_t i = 0; i < intervals; ++i) {
-      for (const char* field : {"alpha", "low", "high", "whole_range", "holds_from"}) {
+      for (const char* field :
+           {"alpha", "low", "high", "low_decimal", "high_decimal", "whole_range", "holds_from"}) {
         columns.push_back(std::string(which) + "." + std::to_string(i) + "." + field);
       }
     }

@@ -18,7 +18,7 @@ namespace epsilog::serve {
 namespace {
 
 /// A release waits longer for other writers. A probe that waits holds up those who ask whether all is well.
-constexpr std::chrono::milliseconds kWaitForOthers{500};
+constexpr std::int64_t kWaitForOthersMs = 500;
 /// What a release may add to the ledger's log, with room to spare.
 constexpr std::size_t kRoomOfRelease = std::size_t{256} * 1024;
 
@@ -80,7 +80,7 @@ void Readiness::notice(int status) {
 Readiness::Found Readiness::look() const {
   Found found;
   try {
-    engine_.check_recording(kWaitForOthers);
+    engine_.check_recording(kWaitForOthersMs);
     check_room(ledger_path_);
     Sources sources = look_at_sources(engine_);
     found.missing = std::move(sources.missing);

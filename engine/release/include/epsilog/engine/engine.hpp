@@ -3,7 +3,6 @@
 // Thread-safety: an Engine may be used from several threads; its transactions take turns.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -278,8 +277,8 @@ class Engine final {
   /// Why nobody can write until the ledger is recovered; nothing while it is sound.
   [[nodiscard]] std::optional<std::string> poisoned() const;
   /// Begins to record as a release does, then undoes it: nothing is recorded.
-  /// Throws  LedgerBusy if others write for longer than `wait`; writing.
-  void check_recording(std::chrono::milliseconds wait) const;
+  /// Requires  wait_ms >= 0. Throws  LedgerBusy if others write for longer than that; writing.
+  void check_recording(std::int64_t wait_ms) const;
   /// What the curator should know of the ledger's files. Throws  LedgerBusy, and as reading does.
   [[nodiscard]] LedgerCondition condition() const;
   /// Since when no budget renews, because the clock jumped; nothing while the calendar goes on.
