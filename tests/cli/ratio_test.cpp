@@ -72,7 +72,8 @@ TEST_CASE("ratio: where 0 is a plausible denominator the interval is the whole r
   CHECK(contains(text, "] whole range (95 %)"));
   CHECK(contains(text, "shown narrower than the whole range, it often misses (95 %)\n"));
   const std::string csv = told_as({"--format", "csv"});
-  CHECK(contains(csv, "interval.0.low,interval.0.high,interval.0.whole_range,interval.0.holds_from,"));
+  CHECK(contains(
+      csv, "interval.0.low_decimal,interval.0.high_decimal,interval.0.whole_range,interval.0.holds_from,"));
   CHECK(contains(csv, ",true,,0.01,"));
   const Result by = ask(bench, {"release", "ratio:cost,age", "--by", "ward"}, "0.001");
   CHECK(by.exit == 0);

@@ -145,7 +145,8 @@ TEST_CASE("tables: cells that are counted below what is asked are shown by no ve
       ask(bench, {"count", "--by", "ward,sex", "--suppress-below", "1", "--key", "k", "--format", "csv"}).out;
   CHECK(contains(
       rows, "decision_id,dummy,keys.0,keys.1,value,value_decimal,value_hex,suppressed,interval.0.alpha"));
-  check_parts(rows, {",,A,f,1,1.0,0x1p+0,,0.05,", ",,B,f,,,,true,0.05,0,100,true,,0.05,0,100,true,\n"});
+  check_parts(rows, {",,A,f,1,1.0,0x1p+0,,0.05,",
+                     ",,B,f,,,,true,0.05,0,100,0.0,100.0,true,,0.05,0,100,0.0,100.0,true,\n"});
   const Result means = ask(bench, {"mean:cost", "--by", "ward", "--suppress-below", "2"});
   check_parts(means.out, {"  B         x", "  C     4"});
   CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
