@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy.hpp"
 
 namespace epsilog::engine {
