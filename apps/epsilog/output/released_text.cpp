@@ -132,16 +132,19 @@ std::optional<Rational> shown_number(const engine::Answer& answer, std::size_t i
 
 bool adds_up_as_shown(const engine::Answer& answer, const Style& style) {
   const auto margins = answer.planned.record.cells.margins();
+  std::vector<Rational> shown;
+  for (std::uint64_t cell = 0; cell < margins.cells(); ++cell) {
+    const std::optional<Rational> number = shown_number(answer, cell, style);
+    if (!number) return false;
+    shown.push_back(*number);
+  }
   for (const auto& margin : margins.all()) {
     std::vector<Rational> sums(margin.cells);
     for (std::uint64_t cell = 0; cell < margins.table().cells; ++cell) {
-      const std::optional<Rational> shown = shown_number(answer, cell, style);
-      if (!shown) return false;
-      sums.at(margins.within(margins.table(), margin, cell)) += *shown;
+      sums.at(margins.within(margins.table(), margin, cell)) += shown.at(cell);
     }
-    for (std::uint64_t i = 0; i < margin.cells; ++i) {
-      if (shown_number(answer, margin.first + i, style) != sums.at(i)) return false;
-    }
+    const auto first = shown.begin() + static_cast<std::ptrdiff_t>(margin.first);
+    if (!std::equal(sums.begin(), sums.end(), first)) return false;
   }
   return true;
 }

@@ -52,7 +52,7 @@ std::string only_request(ledger::Snapshot& view, const ledger::IdRange& range) {
     std::optional<ledger::StoredDecision> about = stored;
     while (!about->draft.parent.empty()) {
       auto parent = view.find_id(about->draft.parent);
-      if (!parent) break;
+      if (!parent || parent->seq >= about->seq) break;  // of a ledger that was changed
       about = std::move(parent);
     }
     requests.insert(about->id);

@@ -265,6 +265,32 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("turned away: what is forged to wait without a question is damage, and nobody can commit it",
+          "[engine][turned_away][negative]") {
+  const GuardedClinic clinic;
+  std::string id;
+  {
+    ledger::Ledger ledger = ledger::Ledger::open(clinic.ledger(), {});
+    ledger::Transaction transaction = ledger.begin();
+    ledger::DecisionDraft draft;
+    draft.principal = "alice";
+    draft.request = R"({"dataset":"clinic"})";
+    draft.request_digest = ledger::sha256_hex(draft.request);
+    draft.dataset = "clinic";
+    draft.policy_version = transaction.active_policy_version();
+    draft.outcome = ledger::Outcome::pending;
+    draft.reasons = "[]";
+    draft.deadline = "9999-12-31T00:00:00.000Z";
+    draft.touched.emplace();
+    transaction.note(draft);
+    id = ledger.commit(std::move(transaction)).back().id;
+  }
+  Engine engine = Engine::open(clinic.ledger());
+  mechanisms::SystemBits bits;
+  CHECK_THROWS_AS(engine.commit(id, {"alice"}, std::nullopt, bits, {}), LedgerCorrupt);
+  CHECK_FALSE(audit_verify(clinic.ledger()).ok);
+}
+
 TEST_CASE("turned away: that a request is unread is not for who asks to say",
           "[engine][turned_away][negative]") {
   const GuardedClinic clinic;
