@@ -46,6 +46,14 @@ Answer planned_answer(const Request& request, const Plan& plan, std::int64_t pol
   return answer;
 }
 
+Answer turned_away_answer(const Policy& policy, const Dataset& dataset, const Request& unread,
+                          std::int64_t policy_version) {
+  const Plan nothing;
+  Answer answer = planned_answer(unread, nothing, policy_version, {});
+  add_judgement(answer, judged({policy, dataset, unread, nothing}, {}, std::nullopt), {});
+  return answer;
+}
+
 bool has_values(const Answer& answer) {
   return !answer.released.values.empty() || std::any_of(answer.rows.begin(), answer.rows.end(), has_values);
 }

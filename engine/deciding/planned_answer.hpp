@@ -18,6 +18,10 @@ using Accuracies = std::vector<std::vector<Accuracy>>;
 [[nodiscard]] Answer planned_answer(const Request& request, const Plan& plan, std::int64_t policy_version,
                                     Accuracies accuracy, std::vector<Accuracies> of_rows = {});
 
+/// What is said of a request that as_admitted() left unread: that who asks may not ask this dataset.
+[[nodiscard]] Answer turned_away_answer(const Policy& policy, const Dataset& dataset, const Request& unread,
+                                        std::int64_t policy_version);
+
 /// What would become of the request: the balances are told unless who asks may know nothing of them.
 void add_judgement(Answer& answer, const Judgement& judgement, const std::vector<Debit>& debits);
 

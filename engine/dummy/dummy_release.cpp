@@ -79,12 +79,7 @@ DummyAnswer dummy_release(const Policy& policy, const Request& request, mechanis
   require_dummy(request);
   const Dataset& dataset = policy.dataset(request.dataset);
   const Request admitted = as_admitted(policy, dataset, request);
-  if (admitted.unread) {
-    const Plan nothing;
-    DummyAnswer result{planned_answer(admitted, nothing, 0, {})};
-    add_judgement(result.would_be, judged({policy, dataset, admitted, nothing}, {}, std::nullopt), {});
-    return result;
-  }
+  if (admitted.unread) return {turned_away_answer(policy, dataset, admitted, 0)};
   require_within_caps(request, canonical_request(request));
   require_askable(dataset, request);
   PlanCache plans;

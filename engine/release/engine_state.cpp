@@ -149,9 +149,8 @@ const Dataset& EngineState::asked_dataset(const Policy& active, const Request& r
 
 Answer EngineState::turned_away(const AppliedPolicy& applied, const Dataset& dataset,
                                 const Request& unread) const {
-  const Plan nothing;
-  Answer answer = described(unread, nothing, applied.version.version, {});
-  add_judgement(answer, judged({applied.policy, dataset, unread, nothing}, {}, std::nullopt), {});
+  Answer answer = turned_away_answer(applied.policy, dataset, unread, applied.version.version);
+  answer.recorded.ledger_id = ledger_id;
   return answer;
 }
 
