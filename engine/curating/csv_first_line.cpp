@@ -47,6 +47,10 @@ bool is_day_with_month(std::string_view text) {
          (shape[1] == '-' || shape[1] == '/' || shape[1] == ' ' || shape[1] == '.');
 }
 
+bool is_true_or_false(std::string_view text) {
+  return !CellReader(ColumnType::boolean, 0, {}).read({text, false}).missing;
+}
+
 bool is_number_or_date(std::string_view name) {
   const std::string_view text = trimmed(name);
   return is_figures(text) || is_number(text) || is_day_with_month(text);
@@ -66,7 +70,7 @@ Parts parts_between_marks(std::string_view name) {
     const std::string_view part = name.substr(at, end - at);
     parts.all += part.empty() ? 0 : 1;
     parts.numbers += is_number_or_date(part) ? 1 : 0;
-    parts.truths += CellReader(ColumnType::boolean, 0, {}).read({part, false}).missing ? 0 : 1;
+    parts.truths += is_true_or_false(part) ? 1 : 0;
     at = end + 1;
   }
   return parts;
@@ -144,6 +148,12 @@ std::optional<std::string> why_no_names(const CsvGlance& glance) {
       glance, [&](std::size_t i) { return glance.columns[i].seen() > 0 && glance.columns[i].has_a_type(); });
   if (typed && !tells_names_from_cells(glance)) {
     return "its first line reads as the lines below do, in every column of numbers, dates, or true and false";
+  }
+  const bool truth_alone = any_column(glance, [&](std::size_t i) {
+    return glance.columns[i].seen() == 0 && is_true_or_false(trimmed(glance.header[i]));
+  });
+  if (truth_alone && !tells_names_from_cells(glance)) {
+    return "its first line says true or false where the name of a column would stand, and nothing is below";
   }
   const bool missing =
       any_column(glance, [&](std::size_t i) { return means_missing(trimmed(glance.header[i])); });

@@ -214,8 +214,12 @@ struct Table {
   /// Whether every column is one of texts of which the first tells nothing of the others.
   [[nodiscard]] bool of_texts() const {
     for (std::size_t i = 0; i < kinds.size(); ++i) {
+      const auto missing = [i](const Texts& row) { return row[i].empty() || row[i] == "NA"; };
+      const bool nameless = rows.front()[i].empty();
+      const bool nothing_below = std::all_of(rows.begin() + 1, rows.end(), missing);
       const bool unlike = kinds[i] == Cells::Kind::name || kinds[i] == Cells::Kind::ward ||
-                          (kinds[i] == Cells::Kind::person_id && rows.front()[i].empty());
+                          (kinds[i] == Cells::Kind::person_id && (nameless || nothing_below)) ||
+                          (nameless && nothing_below);
       if (!unlike) return false;
     }
     return true;
