@@ -327,7 +327,7 @@ an implied dataset: accounts! objects, allow! any_object, approvals object, bloc
   unit! object
 an implied account: measure! measure, limit! text, scope any_bytes, each period|block|principal|role|purpose, \
   stated object
-an implied allow: by set, columns set, statistics set, where set, principals set, roles set
+an implied allow: by set, columns set, statistics! set, where set, principals set, roles set
 an implied rule: by set, columns set, principals set, purposes set, roles set, statistics set, where set
 an implied approvals: required! size, by! object, above any_objects, expires_seconds! seconds
 an implied approver: principals set, roles set
@@ -1001,8 +1001,6 @@ class Dataset:
     def why_question_not_allowed(self, question, principal, purpose):
         allow = self.said["allow"]
         statistic, columns = self.permitted_as(question), columns_of(question["statistic"])
-        if statistic in LATER and "statistics" not in allow:
-            return f"{statistic} is not asked for unless statistics name it"
         used = {"statistics": [statistic], "columns": columns,
                 "by": grouped_by(question),
                 "where": [compared for compared, _, _ in Condition(question.get("where", "")).comparisons]}
@@ -1401,7 +1399,6 @@ def zcdp_keeps(rho, epsilon, delta):
 # Sensitivities (sensitivity.md, "The table", "Blocks" and "What answers are multiples of").
 
 STATISTICS = ("count", "units", "sum", "mean", "variance", "quantile", "count_of", "proportion", "distinct", "ratio")
-LATER = ("quantile", "count_of", "proportion", "distinct", "private_variance", "ratio")
 
 def rows_of(question):
     """The questions of a batch; of another request, itself."""

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "policy_changes.hpp"
-#include "policy_keys.hpp"
 #include "yaml_writer.hpp"
 
 namespace epsilog::engine {
@@ -14,17 +13,23 @@ std::optional<Texts> names(const std::optional<std::vector<StatisticKind>>& kind
   return kinds ? std::optional(engine::names(*kinds)) : std::nullopt;
 }
 
-/// An absent list as those it stands for, where the other one names what it does not stand for.
-std::optional<Texts> spelled(const std::optional<std::vector<StatisticKind>>& kinds,
-                             const std::optional<std::vector<StatisticKind>>& other) {
-  const bool names_later = other && std::any_of(other->begin(), other->end(),
-                                                [](StatisticKind kind) { return is_later_statistic(kind); });
-  if (kinds || !names_later) return names(kinds);
-  Texts first;
-  for (const std::string& one : keys::statistics.words) {
-    if (!is_later_statistic(one)) first.push_back(one);
+/// Each statistic that came or went. Where all of `default` are allowed its word may stand for them, so that
+/// the place is the list.
+void compare_statistics(const Place& place, const std::vector<StatisticKind>& before,
+                        const std::vector<StatisticKind>& after) {
+  const auto& by_word = default_statistics();
+  const bool whole =
+      std::all_of(by_word.begin(), by_word.end(), [&](StatisticKind kind) { return permits(after, kind); });
+  for (const StatisticKind kind : before) {
+    if (!permits(after, kind))
+      place.report(Direction::tighter, std::string(name(kind)), "", "one statistic less");
   }
-  return first;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    if (permits(before, after[i])) continue;
+    (whole ? place : place.at(i))
+        .report(Direction::looser, "", std::string(name(after[i])), "one more statistic");
+  }
+  if (!whole) place.compare_order(engine::names(before), engine::names(after));
 }
 
 /// Who may ask is the union of two lists, so one that appears beside the other lets more people in.
@@ -76,8 +81,7 @@ void compare_allow(const Place& place, const Dataset& dataset, const Dataset& da
   const Allow& after = dataset_now.allow;
   const auto& [statistics, columns, by, where, principals, roles] = before;
   const auto& [statistics_now, columns_now, by_now, where_now, principals_now, roles_now] = after;
-  place.at("statistics")
-      .compare_allowed(spelled(statistics, statistics_now), spelled(statistics_now, statistics), "statistic");
+  compare_statistics(place.at("statistics"), statistics, statistics_now);
   compare_columns(place.at("columns"), columns, columns_now, dataset, dataset_now, "column to aggregate");
   compare_columns(place.at("by"), by, by_now, dataset, dataset_now, "column to group by");
   compare_columns(place.at("where"), where, where_now, dataset, dataset_now, "column to compare");

@@ -115,8 +115,9 @@ void check_forbidden(const Policy& policy, const Dataset& dataset, const Request
 void check_allowed(const Dataset& dataset, const Question& question, std::vector<Reason>& reasons) {
   const StatisticKind kind = permitted_as(question, dataset.rows.exact);
   if (!permits(dataset.allow.statistics, kind)) {
-    const std::string unnamed =
-        !dataset.allow.statistics ? "; it is asked only where `allow.statistics` names it" : "";
+    const std::string unnamed = dataset.allow.statistics == default_statistics()
+                                    ? "; it is asked only where `allow.statistics` names it"
+                                    : "";
     const std::string what =
         kind == StatisticKind::private_variance ? ", a variance over a private number of rows," : "";
     reasons.push_back(rule(RefusalCode::statistic_not_allowed,

@@ -45,7 +45,7 @@ void write_allow(JsonWriter& json, const Allow& allow) {
   field_if(json, "columns", columns);
   field_if(json, "principals", principals);
   field_if(json, "roles", roles);
-  field_if(json, "statistics", words(statistics));
+  write_names(json.field("statistics"), names(statistics));
   field_if(json, "where", where);
   json.raw("}");
 }

@@ -12,9 +12,40 @@ using yaml::Node;
 
 namespace {
 
-std::vector<StatisticKind> decode_statistics(const Node& node, const std::string& what, Faults& faults) {
+constexpr std::string_view kDefault = "default";  // of `allow`: default_statistics()
+
+/// What a list of `allow` means that names `default`: each statistic once.
+std::vector<StatisticKind> with_default(const Node& node, const std::string& what,
+                                        const std::vector<std::string>& names, Faults& faults) {
+  std::vector<StatisticKind> kinds;
+  for (const std::string& name : names) {
+    if (name == kDefault) {
+      kinds.insert(kinds.end(), default_statistics().begin(), default_statistics().end());
+      continue;
+    }
+    const StatisticKind kind = kStatisticWords.find(name).value();
+    if (!permits(default_statistics(), kind)) {
+      kinds.push_back(kind);
+      continue;
+    }
+    const auto item =
+        std::find_if(node.items.begin(), node.items.end(), [&](const Node& one) { return one.text == name; });
+    faults.add(item->mark, what + ": default has " + shown(name) + " already; leave one of the two out");
+  }
+  return kinds;
+}
+
+enum class DefaultWord { is_known, is_refused };
+
+std::vector<StatisticKind> decode_statistics(const Node& node, const std::string& what, DefaultWord word,
+                                             Faults& faults) {
   std::vector<StatisticKind> kinds;
   const std::vector<std::string> names = names_of(node, what, faults, [&](const Node& item) {
+    if (item.text == kDefault) {
+      if (word == DefaultWord::is_known) return true;
+      faults.add(item.mark, what + ": default is a word of allow.statistics alone; list what is forbidden");
+      return false;
+    }
     if (item.text == "histogram") {
       faults.add(item.mark,
                  what + ": a histogram is a count by a column; list count here and the column under by");
@@ -27,6 +58,9 @@ std::vector<StatisticKind> decode_statistics(const Node& node, const std::string
     }
     return choice_of(item, keys::statistics, what, faults).has_value();
   });
+  if (std::find(names.begin(), names.end(), kDefault) != names.end()) {
+    return with_default(node, what, names, faults);
+  }
   for (const std::string& name : names) kinds.push_back(kStatisticWords.find(name).value());
   return kinds;
 }
@@ -68,10 +102,10 @@ class DeclaredLists final {
                 const Askers& askers, Faults& faults)
       : fields_(fields), columns_(columns), dataset_(dataset), askers_(askers), faults_(faults) {}
 
-  std::optional<std::vector<StatisticKind>> statistics() const {
+  std::optional<std::vector<StatisticKind>> statistics(DefaultWord word) const {
     const Node* list = fields_["statistics"];
     if (list == nullptr) return std::nullopt;
-    return decode_statistics(*list, fields_.path("statistics"), faults_);
+    return decode_statistics(*list, fields_.path("statistics"), word, faults_);
   }
 
   std::optional<std::vector<std::string>> columns(std::string_view key) const {
@@ -164,7 +198,7 @@ Forbid decode_forbid_rule(const Node& node, const DeclaredColumns& columns, cons
   rule.principals = lists.askers("principals");
   rule.roles = lists.roles("roles");
   rule.purposes = lists.purposes("purposes");
-  rule.statistics = lists.statistics();
+  rule.statistics = lists.statistics(DefaultWord::is_refused);
   rule.columns = lists.columns("columns");
   rule.by = lists.columns_to_group_by("by");
   rule.where = lists.columns("where");
@@ -206,7 +240,7 @@ void decode_allow(const Node& node, const Mark& owner, const Askers& askers, Dat
   const Fields fields(node, keys::allow, "allow", owner, faults);
   const DeclaredColumns columns(dataset);
   const DeclaredLists lists(fields, columns, dataset, askers, faults);
-  dataset.allow.statistics = lists.statistics();
+  if (auto listed = lists.statistics(DefaultWord::is_known)) dataset.allow.statistics = *std::move(listed);
   dataset.allow.columns = lists.columns("columns");
   dataset.allow.by = lists.columns_to_group_by("by");
   dataset.allow.where = lists.columns("where");

@@ -47,9 +47,15 @@ bool is_later_statistic(std::string_view name) {
   return kind && is_later_statistic(*kind);
 }
 
-bool permits(const std::optional<std::vector<StatisticKind>>& allowed, StatisticKind kind) {
-  if (!allowed) return !is_later_statistic(kind);
-  return std::find(allowed->begin(), allowed->end(), kind) != allowed->end();
+const std::vector<StatisticKind>& default_statistics() {
+  static const std::vector<StatisticKind> kinds{StatisticKind::count,    StatisticKind::units,
+                                                StatisticKind::sum,      StatisticKind::mean,
+                                                StatisticKind::variance, StatisticKind::value};
+  return kinds;
+}
+
+bool permits(const std::vector<StatisticKind>& allowed, StatisticKind kind) {
+  return std::find(allowed.begin(), allowed.end(), kind) != allowed.end();
 }
 
 }  // namespace epsilog::engine

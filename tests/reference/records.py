@@ -99,7 +99,8 @@ def implied(*accounts):
     ways = [{"mechanism": "discrete_laplace", "name": name}
             for name in ("count", "mean", "score", "sum", "units", "variance")]
     dataset = {
-        "accounts": [{"limit": limit, "measure": "epsilon", "scope": scope} for scope, limit in accounts], "allow": {},
+        "accounts": [{"limit": limit, "measure": "epsilon", "scope": scope} for scope, limit in accounts],
+        "allow": {"statistics": ["count", "mean", "sum", "units", "value", "variance"]},
         "approvals": {"above": [{"limit": "0.6", "measure": "epsilon"}], "by": {"principals": [], "roles": ["custodian"]},
                       "expires_seconds": 86400, "required": 1},
         "columns": [{"bounds": ["0", "100"], "column": "cost", "name": "cost", "step": "1", "type": "int"}],

@@ -779,7 +779,8 @@ def forged_requests():
         """Rules of a column are about those derived from it: the first plan by band, under another rule."""
         def change(changed):
             said = changed[find(changed, kind="policy")]["implies"]["datasets"][0]
-            said.update(rule)
+            for name, lists in rule.items():
+                said[name] = {**said[name], **lists} if name == "allow" else lists
             plans = [r["number"] for r in changed if r.get("question", {}).get("by") == "band"]
             return next(i for i, r in enumerate(changed) if r.get("plan") in plans and r["outcome"] == "granted")
         return change
@@ -872,7 +873,7 @@ def forged_quantiles():
     def not_named(changed):
         place = find(changed, kind="policy")
         del changed[place]["implies"]["datasets"][0]["allow"]["statistics"]
-        return granted(changed)
+        return place
 
     def asked_as(statistic):
         def change(changed):
@@ -918,7 +919,7 @@ def forged_quantiles():
     forged("quantiles", "says less rho than its scale means", component("rho", "0.06", "quantile:age:0.5", "cohort"))
     forged("quantiles", "is by another mechanism than the policy's", by_another)
     forged("quantiles", "is by another mechanism than the policy's", of_a_count)
-    forged("quantiles", "quantile is not asked for unless", not_named)
+    forged("quantiles", "implies `statistics`, which is missing", not_named)
 
 
 @sentence("a forged count of cells, proportion or count of distinct values is found")
@@ -966,10 +967,7 @@ def forged_counts_of_cells():
         def change(changed):
             place = find(changed, kind="policy")
             allow = changed[place]["implies"]["datasets"][0]["allow"]
-            if statistics:
-                allow["statistics"] = sorted(statistics)
-            else:
-                del allow["statistics"]
+            allow["statistics"] = sorted(statistics)
             return granted(changed)
         return change
 
@@ -989,7 +987,6 @@ def forged_counts_of_cells():
     forged("counted", "asks a statistic that is not known", asked_as("distinct:ward", "distinct:ward:A"))
     forged("counted", "follows from what was drawn", drawn(another_share))
     forged("counted", "another number of components or cells", drawn(one_count))
-    forged("counted", "count_of is not asked for unless", allowing())
     forged("counted", "statistics does not allow count_of", allowing("count", "distinct", "proportion"))
 
 

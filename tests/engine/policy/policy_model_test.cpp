@@ -43,7 +43,7 @@ TEST_CASE("policy: the smallest policy is decoded to its last digit", "[engine][
   CHECK(clinic.budget.measure == Measure::pure);
   CHECK_FALSE(clinic.per_release.has_value());
   CHECK(clinic.mean_split == Rational(1, 2));
-  CHECK_FALSE(clinic.allow.statistics.has_value());
+  CHECK(clinic.allow.statistics == default_statistics());
   REQUIRE(clinic.columns.size() == 3);
   CHECK(clinic.columns[0].name == "age");
   CHECK(clinic.columns[0].type == ColumnType::integer);

@@ -108,6 +108,8 @@ TEST_CASE("statistics that are asked only by name: their arrival is looser, and 
     return text;
   };
   const std::string first = "    allow: {statistics: [count, units, sum, mean, variance, value]}\n";
+  CHECK(changes(policy(""), policy("    allow: {statistics: [default]}\n")).empty());
+  CHECK(changes(policy(first), policy("    allow: {statistics: [default]}\n")).empty());
   for (const std::string word :
        {"count_of", "proportion", "distinct", "private_variance", "ratio", "quantile"}) {
     CAPTURE(word);
@@ -116,6 +118,8 @@ TEST_CASE("statistics that are asked only by name: their arrival is looser, and 
     CHECK(changes(policy(first), policy(more)) == "looser allow.statistics " + word + "; ");
     CHECK(changes(policy(""), policy(more)) == "looser allow.statistics " + word + "; ");
     CHECK(changes(policy(more), policy("")) == "tighter allow.statistics ; ");
+    CHECK(changes(policy(""), policy("    allow: {statistics: [" + word + ", default]}\n")) ==
+          "looser allow.statistics " + word + "; ");
     // What a policy implies grows by the entry of what can be asked, and by nothing otherwise: a variance is
     // released as a variance, whatever permits it.
     const std::string entry = "\"name\":\"" + word + "\"";

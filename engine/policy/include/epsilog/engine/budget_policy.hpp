@@ -44,8 +44,11 @@ enum class StatisticKind {
 /// policies from before them.
 [[nodiscard]] bool is_later_statistic(StatisticKind kind);
 [[nodiscard]] bool is_later_statistic(std::string_view name);
-/// Whether an `allow.statistics` that says so permits it; absent, it permits the first ones.
-[[nodiscard]] bool permits(const std::optional<std::vector<StatisticKind>>& allowed, StatisticKind kind);
+/// Returns the statistics of format 1, for which `default` and an absent `allow.statistics` stand. The list never
+/// grows: a policy permits tomorrow what it permits today.
+[[nodiscard]] const std::vector<StatisticKind>& default_statistics();
+/// Whether `allow.statistics` has it.
+[[nodiscard]] bool permits(const std::vector<StatisticKind>& allowed, StatisticKind kind);
 
 /// In which terms a budget counts. Each has a theorem under which its sum may be a filter for releases
 /// chosen adaptively (docs/filters.md).

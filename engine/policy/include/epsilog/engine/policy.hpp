@@ -161,10 +161,10 @@ struct ReleaseSettings {
   Mark mark{};  ///< of the entry under `release`; of the dataset's name when there is none
 };
 
-/// What may be asked. An absent list allows everything declared; of statistics those that there were in the
-/// first version of Epsilog, so that no policy permits what its curator could not know: a quantile is named.
+/// What may be asked. An absent list allows everything declared.
 struct Allow {
-  std::optional<std::vector<StatisticKind>> statistics;
+  /// Those of format 1 where the policy names none, so that no policy permits what its curator could not know.
+  std::vector<StatisticKind> statistics = default_statistics();
   std::optional<std::vector<std::string>> columns;
   std::optional<std::vector<std::string>> by;
   std::optional<std::vector<std::string>> where;
