@@ -329,7 +329,7 @@ an implied account: measure! measure, limit! text, scope any_bytes, each period|
   stated object
 an implied allow: by set, columns set, statistics! set, where set, principals set, roles set
 an implied rule: by set, columns set, principals set, purposes set, roles set, statistics set, where set
-an implied approvals: required! size, by! object, above any_objects, expires_seconds! seconds
+an implied approvals: required! size, by! object, above any_objects, expires_seconds! seconds, within_seconds seconds
 an implied approver: principals set, roles set
 an implied cap: limit! text, measure! measure, if_uncounted true
 an implied blocks: by! bytes, per kind, first text, last text
@@ -471,6 +471,8 @@ def check_implied(implied):
             if "approvals" in said:
                 check("approver", said["approvals"]["by"])
                 check_caps(said["approvals"].get("above", ()))
+                require("above" in said["approvals"] or "within_seconds" not in said["approvals"],
+                        "goes with above", "within_seconds")
             check("query", *said["queries"])
             check("way", *said["release"])
             if "source" in said:
@@ -939,6 +941,18 @@ class Dataset:
         return bool(approvals and self.principals and principal in self.principals) and self.among(
             principal, approvals["by"])
 
+    def counted(self):
+        """[(measure, limit, kind)] of approvals with a window: the accounts by which an asker's charges are summed."""
+        approvals = self.said.get("approvals", {})
+        of_all = {("lifetime" if scope == "lifetime" else "", measure) for each, scope, measure, _ in self.entries
+                  if scope in ("", "lifetime") or each == "period"}
+        found = []
+        for cap in approvals.get("above", ()) if "within_seconds" in approvals else ():
+            kind = next((kind for kind in ("lifetime", "") if (kind, cap["measure"]) in of_all), None)
+            require(kind is not None, "sums a measure that no account of all requests counts", "within_seconds")
+            found.append((cap["measure"], amount(cap["limit"], cap["measure"]), kind))
+        return found
+
     def supplied_by(self, question):
         """Who alone hands in the value that is asked for; None if nobody is named."""
         kind, _, name = (question or {}).get("statistic", "").partition(":")
@@ -1042,7 +1056,8 @@ def said_approvers(said):
         return "nobody"
     among = [*approvals["by"].get("principals", ()),
              *(f"whoever is {role}" for role in map(str, approvals["by"].get("roles", ())))]
-    above = [f"{cap['measure']} above {cap['limit']}" for cap in approvals.get("above", ())]
+    within = f" within {approvals['within_seconds']} s" if "within_seconds" in approvals else ""
+    above = [f"{cap['measure']} above {cap['limit']}{within}" for cap in approvals.get("above", ())]
     return f"{approvals['required']} of {', '.join(map(str, among)) or 'nobody'}, for " + (
         " or ".join(above) or "every request")
 
@@ -1062,7 +1077,8 @@ def asks_less(old, new):
                for name in ("principals", "roles"))
     above, now = amounts(old.get("above", ())), amounts(new.get("above", ()))
     fewer = bool(now) and (not above or any(now.get(measure, limit + 1) > limit for measure, limit in above.items()))
-    return new["required"] < old["required"] or more or fewer
+    shorter = bool(now) and new.get("within_seconds", 0) < old.get("within_seconds", 0)
+    return new["required"] < old["required"] or more or fewer or shorter
 
 def loosened(before, after):
     """What a policy version lets go of, dataset by dataset; both are datasets by name."""
@@ -1936,13 +1952,14 @@ class Account:
 class Waiting:
     """A request that is reserved or pending, and not resolved."""
 
-    def __init__(self, record, plan, charges, parent):
+    def __init__(self, record, plan, charges):
         self.outcome, self.asker, self.via = record["outcome"], hashable(record["principal"]), record["via"]
         self.purpose = record.get("purpose") and hashable(record["purpose"])
         self.dataset, self.policy = hashable(record["dataset"]), record["policy"]
         self.holding, self.deadline = record.get("holding"), milliseconds(record["deadline"])
         self.plan, self.charges = plan, charges
-        self.approvals, self.approved, self.token = [], parent is not None, None
+        self.approvals, self.token = [], None
+        self.unasked = None  # of a reservation: under whose approvals it was made without enough of them
 
 ACTS = {"approved": ("approve",), "rejected": ("reject",), "token_issued": ("issue_token", "read_source"),
         "voided": ("cancel", "expire"), "forfeited": ("cancel", "expire")}
@@ -1963,6 +1980,33 @@ class Expected:
     def __init__(self, implied=None, published=(), max_skew=300):
         self.implied, self.published, self.max_skew = implied or {}, frozenset(published), max_skew
 
+LONGEST_WINDOW = 1000 * 31536000
+
+class Window:
+    """What one asker was charged of a dataset lately, and what its open reservations hold.
+
+    Summed by accounts that all requests of the dataset are charged to: the dataset's, or those of its periods, and
+    those of its lifetime. So a key is "" or "lifetime", and a measure.
+    """
+
+    def __init__(self):
+        self.held = {}
+        self.charged = collections.defaultdict(lambda: ([], [0]))  # times, and what was charged up to each
+
+    def charge(self, now, counted):
+        for key, charge in counted.items():
+            times, sums = self.charged[key]
+            times.append(now)
+            sums.append(sums[-1] + charge)
+            old = bisect.bisect_right(times, now - LONGEST_WINDOW)
+            if old > 1000 and 2 * old > len(times):
+                del times[:old], sums[:old]
+
+    def before(self, key, began):
+        """What was charged after an instant, and is held."""
+        times, sums = self.charged[key]
+        return sums[-1] - sums[bisect.bisect_right(times, began)] + sum(held[key] for held in self.held.values())
+
 class History:
     """Folds records in the order of their lines; refuses what cannot follow."""
 
@@ -1979,6 +2023,7 @@ class History:
         self.accounts, self.plans, self.plans_in_use, self.asked = [None], [None], {}, set()
         self.keys, self.signers = {}, set()
         self.claimed, self.events, self.versions = [], [], []
+        self.windows = collections.defaultdict(Window)  # of a dataset and who asks
 
     def measure_of(self, account):
         return self.accounts[account].measure if account < len(self.accounts) else None
@@ -2233,9 +2278,12 @@ class History:
         if outcome == "rejected":
             self.tell(record, f"rejected by {hashable(record['principal'])}: {record['parent']}")
         if outcome in ("reserved", "pending"):
-            self.open[record["id"]] = Waiting(record, plan, charges, parent)
+            waiting = self.open[record["id"]] = Waiting(record, plan, charges)
+            if outcome == "reserved":
+                waiting.unasked = self.unasked
         if outcome == "granted":
             self.released(record, plan, charges, parent)
+        self.count_charges(record, charges, parent, now)
 
     def check_form(self, outcome, record):
         """Which members go with which outcome."""
@@ -2335,6 +2383,74 @@ class History:
                 self.check_deadline(record, said, charges, now)
         if outcome in ("granted", "reserved"):
             self.debited(record, plan, charges, plan.dataset, (asker, purpose), now)
+            self.asked_enough(plan, plan.dataset, asker, charges, now, 0)
+        if outcome == "pending":
+            self.require_reason_to_wait(plan, asker, now)
+
+    def counted(self, charges):
+        """{(kind, measure): amount} of those charges that a window may sum."""
+        found = collections.Counter()
+        for number, charge in charges.items():
+            scope = self.accounts[number].scope
+            if scope in ("", "lifetime") or isinstance(scope, str) and scope.startswith("period:"):
+                found["lifetime" if scope == "lifetime" else "", self.accounts[number].measure] += charge
+        return found
+
+    def count_charges(self, record, charges, parent, now):
+        """Adds what was charged, and what is held, to the window of who asked."""
+        outcome = record["outcome"]
+        if outcome not in ("granted", "forfeited", "reserved", "voided"):
+            return
+        reserved = parent is not None and parent.outcome == "reserved"
+        asker = hashable(record["principal"]) if parent is None else parent.asker
+        window = self.windows[hashable(record["dataset"]), asker]
+        if reserved:
+            window.held.pop(record["parent"], None)
+        if outcome == "reserved":
+            window.held[record["id"]] = self.counted(charges)
+        elif outcome != "voided":
+            window.charge(now, self.counted(charges))
+
+    def asked_enough(self, plan, dataset, asker, charges, now, voters):
+        """That as many agreed as the policy wants, as far as charges and question say what is lost; `unasked` is what
+        an answer has to be looked at for."""
+        approvals = dataset.said.get("approvals", {})
+        self.unasked = approvals if voters < approvals.get("required", 0) else {}
+        if not self.unasked:
+            return
+        said = f"has {voters} approvals of {approvals['required']}, "
+        require("above" in approvals, said + "which every request needs", "outcome")
+        for measure, limit, lost in self.known_losses(plan, dataset):
+            require(lost is None or lost <= limit,
+                    said + f"and loses more {measure} than may be lost without approval", "outcome")
+        own = self.counted(charges)
+        for key, limit, before in self.lost_before(dataset, asker, now):
+            require(before + own[key] <= limit, said + f"and loses more {key[1]}, with what its asker lost before, "
+                    "than may be lost without approval", "outcome")
+
+    def known_losses(self, plan, dataset):
+        """(measure, limit, loss) for each of `above`: of what was not asked for in that measure the loss is None."""
+        beside = any(measure == "delta" for _, _, measure, _ in dataset.entries)
+        for cap in dataset.said["approvals"]["above"]:
+            lost = plan.as_asked("", cap["measure"], beside) if plan.delta is None else None
+            yield cap["measure"], amount(cap["limit"], cap["measure"]), lost
+
+    def lost_before(self, dataset, asker, now):
+        """(key, limit, amount) for each measure of `above` that has a window."""
+        approvals = dataset.said["approvals"]
+        window = self.windows[hashable(dataset.said["name"]), asker]
+        for measure, limit, kind in dataset.counted():
+            yield (kind, measure), limit, window.before((kind, measure), now - 1000 * approvals["within_seconds"])
+
+    def require_reason_to_wait(self, plan, asker, now):
+        """That a request which waits has to, as far as its question says what it loses."""
+        dataset = plan.dataset
+        if "above" not in dataset.said["approvals"]:
+            return
+        losses = {measure: lost for measure, _, lost in self.known_losses(plan, dataset)}
+        waits = any(lost is None or lost > limit for _, limit, lost in self.known_losses(plan, dataset)) or any(
+            before + losses[key[1]] > limit for key, limit, before in self.lost_before(dataset, asker, now))
+        require(waits, "waits, and loses no more than may be lost without approval", "outcome")
 
     def turned_away(self, record):
         """Whether a decision is the refusal of somebody who may not ask the dataset, and says nothing else."""
@@ -2407,7 +2523,7 @@ class History:
             require(record.get("holding") == parent.holding, "is not how the request was to be kept", "holding")
             self.check_deadline(record, dataset.said["reservations"], charges, now)
             plan.require_admitted(dataset, parent.asker, parent.purpose)
-            self.approved_by_enough(record, parent, dataset)
+            self.asked_enough(plan, dataset, parent.asker, charges, now, self.voters(record, parent, dataset))
             self.debited(record, plan, charges, dataset, (parent.asker, parent.purpose), now)
         elif outcome == "token_issued":
             require(parent.token is None, "is not the first token of its reservation", "outcome")
@@ -2441,14 +2557,15 @@ class History:
         if outcome not in ("approved", "token_issued"):
             del self.open[record["parent"]]
 
-    def approved_by_enough(self, record, parent, dataset):
+    def voters(self, record, parent, dataset):
+        """How many of those who agreed may; who did so without a credential is told."""
         needed = dataset.said.get("approvals", {}).get("required", 0)
         voters = [(name, vouched) for name, vouched in parent.approvals if not needed or dataset.may_approve(name)]
-        require(len(voters) >= needed, f"has {len(voters)} approvals of {needed}", "parent")
         names = [str(name) for name, vouched in voters if not vouched]
         if names:
             self.claimed.append({"line": self.lines + 1, "decision": record["id"], "approved_by": names})
             self.unchecked["vouching"]["approvals that no credential vouches for"] += len(names)
+        return len(voters)
 
     def released(self, record, plan, charges, parent):
         """That an answer costs what it loses, no more than one release may, and is what was drawn."""
@@ -2469,8 +2586,7 @@ class History:
             may = supplied_by is None or hashable(record["principal"]) in supplied_by
             require(may, "is an answer to a value that who asked may not hand in", "principal")
         counted = {self.accounts[number].measure for number in charges}
-        asked = {} if parent and parent.approved else plan.dataset.said.get("approvals", {})
-        require(not asked or "above" in asked, "is an answer for which nobody was asked", "outcome")
+        asked = parent.unasked if parent else self.unasked
         for limits, what in ((plan.dataset.said["per_release"], "one release may lose"),
                              (asked.get("above", ()), "may be lost without approval")):
             for limit in limits:

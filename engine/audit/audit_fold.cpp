@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "access.hpp"
+#include "approval_need.hpp"
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/digest.hpp"
@@ -52,6 +53,7 @@ void AuditFold::policy_version(const ledger::PolicyVersion& version) {
   } catch (const PolicyError& error) {
     fault(record, "policy_invalid", error.what());
   }
+  if (applied) windows_.policy(applied->policy);
   policies_[version.version] = applied;
   places_[version.version] = {version.after_decision, version.event};
 }
@@ -187,8 +189,13 @@ Terms AuditFold::terms(const AppliedPolicy& applied, const ledger::StoredDecisio
   return terms_under(applied, request, plans_, calendar_time(stored));
 }
 
-std::uint64_t AuditFold::required(const Terms& terms) const {
-  if (terms.plan) return terms.plan->approvals_required;
+std::uint64_t AuditFold::required(const Terms& terms, const Request& request,
+                                  const ledger::StoredDecision& stored) const {
+  const auto before = [&](const ledger::AskerWindow& window) {
+    return windows_.before(window, stored.created_at);
+  };
+  if (terms.plan)
+    return approval_need(*terms.dataset, *terms.plan, request.principal, terms.asks, before).required;
   return terms.dataset != nullptr && terms.dataset->approvals ? terms.dataset->approvals->required : 0;
 }
 
@@ -270,11 +277,12 @@ std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDe
   asked.asks = asks(applied.policy, *asked.dataset, request, plan, calendar_time(stored));
   const ledger::Outcome outcome = stored.draft.outcome;
   const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
-  if (debited && plan.approvals_required > 0) {
+  const std::uint64_t approvals_required = request.unread ? 0 : required(asked, request, stored);
+  if (debited && approvals_required > 0) {
     fault(stored.id, "approval_missing", "its policy asks for approvals, and there was none");
   }
-  const std::vector<ledger::AccountName> recorded = check_decided_on(
-      stored, request, asked, outcome_if_granted(request, plan.approvals_required), conflict);
+  const std::vector<ledger::AccountName> recorded =
+      check_decided_on(stored, request, asked, outcome_if_granted(request, approvals_required), conflict);
   if (outcome == ledger::Outcome::granted) {
     check_release(stored, plan);
     if (suppliers_of(applied.policy, request) != nullptr &&
@@ -285,7 +293,7 @@ std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDe
     fault(stored.id, "release_unfounded", "was not granted but holds a release");
   }
   const bool waits = outcome == ledger::Outcome::pending || outcome == ledger::Outcome::reserved;
-  if (waits) requests_.wait(stored, request, plan.approvals_required);
+  if (waits) requests_.wait(stored, request, approvals_required);
   return recorded;
 }
 
@@ -298,7 +306,7 @@ std::vector<ledger::AccountName> AuditFold::check_approved(const ledger::StoredD
   const Terms asked = terms(of_root, stored, waiting.request);
   const Terms now = terms(active, stored, waiting.request);
   if (!asked.plan) throw LedgerCorrupt("cannot be planned under its policy");
-  requests_.check_approved(stored, waiting, active, required(now));
+  requests_.check_approved(stored, waiting, active, required(now, waiting.request, stored));
   if (stored.release) fault(stored.id, "release_unfounded", "was not granted but holds a release");
   if (const auto changed = policy_changed(asked, now)) {
     check_decided(stored, Decision({*changed}, 1), ledger::Outcome::refused);
@@ -312,7 +320,7 @@ bool AuditFold::last_approval(const ledger::StoredDecision& stored, const Waitin
   if (stored.draft.outcome != ledger::Outcome::approved) return false;
   const AppliedPolicy& active = active_for(stored);
   const Terms now = terms(active, stored, waiting.request);
-  return entitled(active.policy, waiting) + 1 >= required(now);
+  return entitled(active.policy, waiting) + 1 >= required(now, waiting.request, stored);
 }
 
 /// Checks a decision about an earlier one.
@@ -406,6 +414,7 @@ void AuditFold::decision(const ledger::StoredDecision& stored) {
     fault(stored.id, "decision_unreadable", error.what());
   }
   apply_charges(stored, waiting);
+  windows_.decision(stored, waiting);
   if (names) check_balances_after(stored, *names);
   requests_.follow(stored, last);
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "asker_windows.hpp"
 #include "audit_balances.hpp"
 #include "audit_calendar.hpp"
 #include "audit_requests.hpp"
@@ -82,7 +83,8 @@ class AuditFold {
   void check_charges(const ledger::StoredDecision& stored, const Terms& terms);
   [[nodiscard]] Terms terms(const AppliedPolicy& applied, const ledger::StoredDecision& stored,
                             const Request& request);
-  [[nodiscard]] std::uint64_t required(const Terms& terms) const;
+  [[nodiscard]] std::uint64_t required(const Terms& terms, const Request& request,
+                                       const ledger::StoredDecision& stored) const;
   /// Whether an approval is the last one that is needed.
   [[nodiscard]] bool last_approval(const ledger::StoredDecision& stored, const WaitingRequest& waiting);
   void check_decided(const ledger::StoredDecision& stored, const Decision& decision,
@@ -103,6 +105,7 @@ class AuditFold {
   AuditBalances balances_;
   AuditCalendar calendar_;
   AuditRequests requests_;
+  AskerWindows windows_;
   BoundKeys keys_;
   VouchedNames vouched_;
   StoredRequests texts_;

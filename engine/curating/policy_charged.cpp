@@ -179,6 +179,7 @@ constexpr ChargedRule kRules[] = {
     {"approvals.above.delta", kMay, kLaterRequests},
     {"approvals.above.rho", kMay, kLaterRequests},
     {"approvals.above.orders", kMay, kLaterRequests},
+    {"approvals.above.within", kMay, kLaterRequests},
     {"approvals.expires", kMay, kLaterRequests},
     {"reservations", kMay, kLaterRequests},
     {"reservations.expires", kMay, kLaterRequests},

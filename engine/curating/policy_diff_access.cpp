@@ -220,9 +220,21 @@ void compare_forbid(const Place& place, const Dataset& dataset, const Dataset& d
   place.compare_order(order_before, order_after);
 }
 
+/// The longer the time, the more counts beside a request; none counts the request alone.
+void compare_within(const Place& place, std::int64_t before, std::int64_t after) {
+  if (before == after) return;
+  const auto text = [](std::int64_t seconds) {
+    return seconds == 0 ? std::string() : duration_text(seconds);
+  };
+  const bool longer = before < after;
+  place.report(longer ? Direction::tighter : Direction::looser, text(before), text(after),
+               longer ? "more of what an asker lost before counts beside a request"
+                      : "less of what an asker lost before counts beside a request");
+}
+
 void compare_approvals(const Place& place, const Approvals& before, const Approvals& after) {
-  const auto& [required, principals, roles, above, expires, mark] = before;
-  const auto& [required_now, principals_now, roles_now, above_now, expires_now, mark_now] = after;
+  const auto& [required, principals, roles, above, within, expires, mark] = before;
+  const auto& [required_now, principals_now, roles_now, above_now, within_now, expires_now, mark_now] = after;
   if (required != required_now) {
     const bool more = required < required_now;
     place.at("required")
@@ -239,11 +251,11 @@ void compare_approvals(const Place& place, const Approvals& before, const Approv
                  {"larger requests need no consent", "smaller requests need consent",
                   "requests that lose more in this measure need no consent",
                   "requests that lose more in this measure need consent"});
+    compare_within(place.at("above").at("within"), within, within_now);
   } else if (above_now) {
-    place.at("above").report(Direction::looser, "", value_text(*above_now),
-                             "smaller requests need no consent");
+    place.at("above").report(Direction::looser, "", above_text(after), "smaller requests need no consent");
   } else if (above) {
-    place.at("above").report(Direction::tighter, value_text(*above), "", "every request needs consent");
+    place.at("above").report(Direction::tighter, above_text(before), "", "every request needs consent");
   }
   if (expires == expires_now) return;
   const bool longer = expires < expires_now;

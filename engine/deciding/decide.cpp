@@ -174,6 +174,13 @@ std::vector<Debit> debits(const std::vector<Ask>& asks, const std::vector<ledger
   return result;
 }
 
+std::vector<Ask> asks_of(const std::vector<Debit>& debits) {
+  std::vector<Ask> asks;
+  asks.reserve(debits.size());
+  for (const Debit& debit : debits) asks.push_back(debit.ask);
+  return asks;
+}
+
 std::vector<ledger::AccountState> account_states(const std::vector<Debit>& debits) {
   std::vector<ledger::AccountState> states;
   states.reserve(debits.size());
@@ -231,9 +238,10 @@ Decision decide(const Policy& policy, const Dataset& dataset, const Request& req
   return reasons.take();
 }
 
-ledger::Outcome outcome_of(const Decision& decision, const Request& request, const Plan& plan) {
+ledger::Outcome outcome_of(const Decision& decision, const Request& request,
+                           std::uint64_t approvals_required) {
   if (!decision.granted()) return ledger::Outcome::refused;
-  if (plan.approvals_required > 0) return ledger::Outcome::pending;
+  if (approvals_required > 0) return ledger::Outcome::pending;
   return request.holding == Holding::none ? ledger::Outcome::granted : ledger::Outcome::reserved;
 }
 

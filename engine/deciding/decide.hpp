@@ -31,6 +31,7 @@ struct Debit {
 /// Ensures   one for each ask, in their order, every balance valid.
 [[nodiscard]] std::vector<Debit> debits(const std::vector<Ask>& asks,
                                         const std::vector<ledger::AccountState>& present);
+[[nodiscard]] std::vector<Ask> asks_of(const std::vector<Debit>& debits);
 [[nodiscard]] std::vector<ledger::AccountName> account_names(const std::vector<Ask>& asks);
 [[nodiscard]] std::vector<ledger::AccountState> account_states(const std::vector<Debit>& debits);
 
@@ -51,7 +52,8 @@ struct Debit {
 [[nodiscard]] std::size_t recordable(const std::vector<ledger::AccountName>& accounts);
 
 /// As what a decision is recorded: what is granted may wait for approvals, or for its commit.
-[[nodiscard]] ledger::Outcome outcome_of(const Decision& decision, const Request& request, const Plan& plan);
+[[nodiscard]] ledger::Outcome outcome_of(const Decision& decision, const Request& request,
+                                         std::uint64_t approvals_required);
 
 /// What a granted request takes from accounts that are there: everything that is not zero.
 /// Requires  every account with an amount has an id.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "approval_need.hpp"
 #include "decide.hpp"
 #include "epsilog/engine/request_state.hpp"
 
@@ -35,11 +36,12 @@ struct Judgement {
   Decision decision;
   ledger::Outcome outcome = ledger::Outcome::refused;  ///< as what it would be recorded
   RequestState state = RequestState::refused;          ///< how it would stand then
+  ApprovalNeed approvals = {};                         ///< of what nothing stands against
 };
 
-/// As decide().
+/// As decide(). `before`: what accounts, where they are looked up, say of who asks.
 [[nodiscard]] Judgement judged(const PlannedRequest& planned, const std::vector<Debit>& debits,
-                               const std::optional<KeyConflict>& conflict,
+                               const ChargedBefore& before, const std::optional<KeyConflict>& conflict,
                                std::size_t told = std::numeric_limits<std::size_t>::max());
 
 }  // namespace epsilog::engine

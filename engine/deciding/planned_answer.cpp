@@ -49,8 +49,9 @@ Answer planned_answer(const Request& request, const Plan& plan, std::int64_t pol
 Answer turned_away_answer(const Policy& policy, const Dataset& dataset, const Request& unread,
                           std::int64_t policy_version) {
   const Plan nothing;
+  const auto nothing_before = [](const ledger::AskerWindow&) { return accounting::Integer(0); };
   Answer answer = planned_answer(unread, nothing, policy_version, {});
-  add_judgement(answer, judged({policy, dataset, unread, nothing}, {}, std::nullopt), {});
+  add_judgement(answer, judged({policy, dataset, unread, nothing}, {}, nothing_before, std::nullopt), {});
   return answer;
 }
 
@@ -90,6 +91,10 @@ bool is_suppressed(const Answer& answer, std::size_t cell) {
 }
 
 void add_judgement(Answer& answer, const Judgement& judgement, const std::vector<Debit>& debits) {
+  if (judgement.decision.granted()) {
+    answer.planned.approvals_required = judgement.approvals.required;
+    answer.planned.lost_within = judgement.approvals.sums;
+  }
   answer.recorded.granted = judgement.decision.granted();
   answer.recorded.state = judgement.state;
   answer.recorded.reasons = judgement.decision.reasons();

@@ -40,7 +40,8 @@ Judgement judged_unspent(const PlannedRequest& planned) {
   const std::vector<Debit> unspent =
       debits_of(planned, ledger::time_text(ledger::wall_clock_ms()),
                 [](const auto&) { return std::vector<ledger::AccountState>(); });
-  return judged(planned, unspent, std::nullopt);
+  const auto nothing_before = [](const ledger::AskerWindow&) { return accounting::Integer(0); };
+  return judged(planned, unspent, nothing_before, std::nullopt);
 }
 
 std::vector<std::vector<Rational>> drawn(const Dataset& dataset, const Question& question, const Plan& plan,

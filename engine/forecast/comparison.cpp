@@ -6,6 +6,7 @@
 
 #include "access.hpp"
 #include "askable.hpp"
+#include "charged_before.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/engine.hpp"
@@ -118,7 +119,8 @@ class Comparer {
       return after_expiries(view_, view_.accounts(names));
     });
     Answer answer = state_.described(request, plan, applied_->version.version, accuracies(plan, alphas));
-    add_judgement(answer, judged(planned, debits, std::nullopt), debits);
+    const auto before = [this](const ledger::AskerWindow& window) { return charged_before(view_, window); };
+    add_judgement(answer, judged(planned, debits, before, std::nullopt), debits);
     note_held_calendar(answer, view_.calendar_held_at().has_value());
     one.loss = loss_of(plan, debits);
     if (answer.recorded.state == RequestState::refused) {

@@ -6,6 +6,7 @@
 #include "askable.hpp"
 #include "assumed_count.hpp"
 #include "budget_notes.hpp"
+#include "charged_before.hpp"
 #include "decide.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -140,8 +141,9 @@ std::int64_t fewest(std::vector<AccountForecast>& accounts) {
 }
 
 Forecast Forecaster::of(const Standing& standing, std::span<const Rational> alphas) const {
-  const Judgement judgement =
-      judged({applied_->policy, dataset_, standing.request, standing.plan}, standing.debits, std::nullopt);
+  const auto before = [this](const ledger::AskerWindow& window) { return charged_before(view_, window); };
+  const Judgement judgement = judged({applied_->policy, dataset_, standing.request, standing.plan},
+                                     standing.debits, before, std::nullopt);
   const std::vector<Reason>& reasons = judgement.decision.reasons();
   Forecast result;
   result.epsilon =

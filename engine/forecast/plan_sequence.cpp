@@ -1,3 +1,4 @@
+#include <array>
 #include <map>
 #include <utility>
 
@@ -5,6 +6,7 @@
 #include "askable.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
+#include "charged_before.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/engine.hpp"
@@ -15,6 +17,7 @@
 #include "idempotency.hpp"
 #include "judgement.hpp"
 #include "plan_advice.hpp"
+#include "scope.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -53,11 +56,20 @@ struct PlanSequence::State {
     return debits;
   }
 
-  void debit(std::vector<Debit>& debits) {
+  void debit(const std::string& asker, std::vector<Debit>& debits) {
     for (Debit& one : debits) {
       one.account.balance.spent += one.ask.amount;
       accounts.at(one.ask.account).balance = one.account.balance;
+      const bool of_period = named_period(one.ask.account.scope).has_value();
+      charged[{asker, one.ask.account.dataset, of_period ? "period" : one.ask.account.scope,
+               one.ask.account.measure}] += one.ask.amount;
     }
+  }
+
+  /// What was charged before, by the ledger and by the sequence so far.
+  accounting::Integer charged_so_far(const ledger::AskerWindow& window) {
+    return charged_before(view, window) +
+           charged[{window.principal, window.dataset, window.scope, window.measure}];
   }
 
   std::shared_ptr<EngineState> kept;
@@ -65,7 +77,9 @@ struct PlanSequence::State {
   ledger::Snapshot view;
   std::shared_ptr<const AppliedPolicy> applied;
   std::map<ledger::AccountName, ledger::AccountState> accounts;  ///< touched, as they would stand
-  std::map<std::pair<std::string, std::string>, Bound> keys;     ///< by principal and key
+  /// By the sequence; by who asks, dataset, scope as an AskerWindow has it, and measure.
+  std::map<std::array<std::string, 4>, accounting::Integer> charged;
+  std::map<std::pair<std::string, std::string>, Bound> keys;  ///< by principal and key
 };
 
 PlanSequence::PlanSequence(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -101,9 +115,10 @@ Answer PlanSequence::next(const Request& request, const Alphas& alphas) {
     judgement = bound->second.judgement;
     answer.recorded.replayed = true;
   } else {
-    judgement = judged(planned, standing, binding.conflict);
+    const auto before = [&state](const ledger::AskerWindow& window) { return state.charged_so_far(window); };
+    judgement = judged(planned, standing, before, binding.conflict);
     // What waits for approvals debits nothing.
-    if (judgement.outcome == ledger::Outcome::granted) state.debit(standing);
+    if (judgement.outcome == ledger::Outcome::granted) state.debit(request.principal, standing);
     if (!request.key.empty() && !binding.conflict) state.keys.emplace(key, Bound{digest, judgement});
   }
   add_judgement(answer, judgement, standing);

@@ -35,7 +35,7 @@ struct Plan {
   std::optional<RhoCost> rho;       ///< where it was asked
   std::vector<std::string> blocks;  ///< that the request covers, in order; empty where none are declared
   std::optional<Rational> suppress_below;  ///< cells counted below it are not shown
-  std::uint64_t approvals_required = 0;    ///< 0: it is decided at once
+  std::uint64_t approvals_required = 0;    ///< 0: as far as it goes by itself it is decided at once
   std::vector<std::string> notes;          ///< what reports say about the dataset's budgets
   LossAmounts amounts;  ///< what it costs, by measure of the accounts it touches: sums over the mechanisms
   /// Of a batch the plans of its rows: what is said above is of all of them, `mechanisms` and the components

@@ -56,14 +56,17 @@ void write_forbid(JsonWriter& json, const std::vector<Forbid>& rules) {
 }
 
 void write_approvals(JsonWriter& json, const Approvals& approvals) {
-  [[maybe_unused]] const auto& [required, principals, roles, above, expires_seconds, mark] = approvals;
+  [[maybe_unused]] const auto& [required, principals, roles, above, within_seconds, expires_seconds, mark] =
+      approvals;
   json.raw("{");
   if (above) write_cap(json.field("above"), *above);
   json.field("by").raw("{");
   write_names(json.field("principals"), principals);
   write_names(json.field("roles"), roles);
   json.raw("}").field("expires_seconds", expires_seconds);
-  json.field("required").count(required).raw("}");
+  json.field("required").count(required);
+  if (within_seconds != 0) json.field("within_seconds", within_seconds);
+  json.raw("}");
 }
 
 void write_names(JsonWriter& json, std::vector<std::string> names) {

@@ -80,19 +80,6 @@ void write_account(JsonWriter& json, const ImpliedAccount& account) {
 }
 
 /// In byte order of the measures.
-std::vector<MeasureLimit> cap_limits(const LossCap& cap) {
-  const auto& [epsilon, delta, rho, orders] = cap;
-  std::vector<MeasureLimit> limits;
-  if (epsilon) limits.push_back({{Kind::epsilon}, epsilon->units()});
-  if (delta) limits.push_back({{Kind::delta}, delta->units()});
-  if (rho) limits.push_back({{Kind::rho}, rho->units()});
-  for (const RenyiLimit& limit : orders) {
-    limits.push_back({{Kind::renyi, limit.order}, limit.divergence.units()});
-  }
-  std::sort(limits.begin(), limits.end(),
-            [](const MeasureLimit& a, const MeasureLimit& b) { return a.measure.text() < b.measure.text(); });
-  return limits;
-}
 
 void write_cap_limit(JsonWriter& json, const MeasureLimit& limit, bool if_uncounted) {
   json.raw("{");
@@ -127,13 +114,13 @@ void write_blocks(JsonWriter& json, const Blocks& blocks) {
 }
 
 void write_cap(JsonWriter& json, const LossCap& cap) {
-  json.array(cap_limits(cap), [&](const MeasureLimit& limit) { write_cap_limit(json, limit, false); });
+  json.array(measure_limits(cap), [&](const MeasureLimit& limit) { write_cap_limit(json, limit, false); });
 }
 
 void write_cap_of_one_release(JsonWriter& json, const LossCap& cap) {
   LossCap holds = cap;
   holds.delta = cap.delta.value_or(default_delta());
-  json.array(cap_limits(holds), [&](const MeasureLimit& limit) {
+  json.array(measure_limits(holds), [&](const MeasureLimit& limit) {
     write_cap_limit(json, limit, limit.measure.kind == Kind::delta && !cap.delta);
   });
 }

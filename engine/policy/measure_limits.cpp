@@ -29,6 +29,31 @@ std::vector<MeasureLimit> measure_limits(const Budget& budget) {
   return limits;
 }
 
+std::vector<MeasureLimit> measure_limits(const LossCap& cap) {
+  const auto& [epsilon, delta, rho, orders] = cap;
+  std::vector<MeasureLimit> limits;
+  if (epsilon) limits.push_back({{Kind::epsilon}, epsilon->units()});
+  if (delta) limits.push_back({{Kind::delta}, delta->units()});
+  if (rho) limits.push_back({{Kind::rho}, rho->units()});
+  for (const RenyiLimit& limit : orders) {
+    limits.push_back({{Kind::renyi, limit.order}, limit.divergence.units()});
+  }
+  std::sort(limits.begin(), limits.end(),
+            [](const MeasureLimit& a, const MeasureLimit& b) { return a.measure.text() < b.measure.text(); });
+  return limits;
+}
+
+std::optional<std::string_view> scope_of_all(const Dataset& dataset, const AccountMeasure& measure) {
+  const auto counts = [&measure](const Budget& budget) {
+    const std::vector<MeasureLimit> limits = measure_limits(budget);
+    return std::any_of(limits.begin(), limits.end(),
+                       [&](const MeasureLimit& limit) { return limit.measure.text() == measure.text(); });
+  };
+  if (dataset.lifetime && counts(*dataset.lifetime)) return "lifetime";
+  if (dataset.blocks || !counts(dataset.budget)) return std::nullopt;
+  return dataset.renews ? "period" : "";
+}
+
 Delta default_delta() {
   return Delta::from_units(1'000'000'000'000);
 }

@@ -66,6 +66,9 @@ std::optional<Approvals> decode_approvals(const Node& node, const Mark& owner, c
   if (const Node* above = fields["above"]) {
     const Fields threshold(*above, keys::above, "approvals.above", fields.mark_of("above"), faults);
     if (above->kind == Node::Kind::map) approvals.above = decode_cap(threshold, faults);
+    if (const Node* within = threshold["within"]) {
+      approvals.within_seconds = duration_of(*within, "approvals.above.within", faults).value_or(0);
+    }
   }
   if (const Node* expires = fields["expires"]) {
     approvals.expires_seconds =

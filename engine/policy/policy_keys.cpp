@@ -150,7 +150,7 @@ const KeyTable approvals{"approvals",
 
 const KeyTable approvers{"approvers", {{"principals"}, {"roles"}}};
 
-const KeyTable above{"above", {{"epsilon"}, {"delta"}, {"rho"}, {"orders"}}};
+const KeyTable above{"above", {{"epsilon"}, {"delta"}, {"rho"}, {"orders"}, {"within"}}};
 
 const KeyTable reservations{"reservations", {{"expires", true, "expires: 24h"}}};
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "measure_limits.hpp"
 #include "policy_decoder.hpp"
 
 namespace epsilog::engine {
@@ -114,6 +115,18 @@ void check_renewal(const Dataset& dataset, const SectionMarks& marks, Faults& fa
   }
 }
 
+/// What an asker was charged is summed by accounts that every request is charged to.
+void check_window(const Dataset& dataset, Faults& faults) {
+  if (!dataset.approvals || !dataset.approvals->above || dataset.approvals->within_seconds == 0) return;
+  for (const MeasureLimit& limit : measure_limits(*dataset.approvals->above)) {
+    if (scope_of_all(dataset, limit.measure)) continue;
+    faults.add(dataset.approvals->mark, "approvals.above.within: sums what an asker was charged in " +
+                                            limit.measure.text() + ", which neither lifetime nor " +
+                                            (dataset.blocks ? "one budget for all blocks" : "budget") +
+                                            " counts; take another measure under above, or leave within out");
+  }
+}
+
 }  // namespace
 
 void check_rules(const Dataset& dataset, const SectionMarks& marks, Faults& faults) {
@@ -122,6 +135,7 @@ void check_rules(const Dataset& dataset, const SectionMarks& marks, Faults& faul
   check_unit_id(dataset, marks, faults);
   check_blocks(dataset, marks, faults);
   check_renewal(dataset, marks, faults);
+  check_window(dataset, faults);
 }
 
 }  // namespace epsilog::engine

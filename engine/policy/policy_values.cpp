@@ -106,13 +106,20 @@ std::string value_text(const Forbid& rule) {
   return map.add("columns", rule.columns).add("by", rule.by).add("where", rule.where).text();
 }
 
+std::string above_text(const Approvals& approvals) {
+  std::string text = value_text(*approvals.above);
+  if (approvals.within_seconds == 0) return text;
+  text.pop_back();
+  return text + ", within: " + duration_text(approvals.within_seconds) + "}";
+}
+
 std::string value_text(const Approvals& approvals) {
   FlowMap by;
   if (!approvals.principals.empty()) by.add("principals", approvals.principals);
   if (!approvals.roles.empty()) by.add("roles", approvals.roles);
   FlowMap map;
   map.add("required", std::to_string(approvals.required)).add("by", by.text());
-  if (approvals.above) map.add("above", value_text(*approvals.above));
+  if (approvals.above) map.add("above", above_text(approvals));
   return map.add("expires", duration_text(approvals.expires_seconds)).text();
 }
 

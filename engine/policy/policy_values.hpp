@@ -14,10 +14,12 @@ namespace epsilog::engine {
 [[nodiscard]] std::string value_text(const LossCap& cap);    ///< "{epsilon: 1, rho: 0.1}"
 /// One of the column's bounds, of a date column the day: "2024-01-31".
 [[nodiscard]] std::string bound_text(const Column& column, const Rational& bound);
-[[nodiscard]] std::string value_text(const Blocks& blocks);        ///< "{by: ward}"
-[[nodiscard]] std::string value_text(const Limit& limit);          ///< "{each: role, epsilon: 1}"
-[[nodiscard]] std::string value_text(const Forbid& rule);          ///< "{principals: [bob]}"
-[[nodiscard]] std::string value_text(const Approvals& approvals);  ///< "{required: 2, by: …}"
+[[nodiscard]] std::string value_text(const Blocks& blocks);  ///< "{by: ward}"
+[[nodiscard]] std::string value_text(const Limit& limit);    ///< "{each: role, epsilon: 1}"
+[[nodiscard]] std::string value_text(const Forbid& rule);    ///< "{principals: [bob]}"
+[[nodiscard]] std::string value_text(const Approvals& approvals);
+/// Of the amounts under `above`, and `within`. Requires  approvals.above.
+[[nodiscard]] std::string above_text(const Approvals& approvals);  ///< "{required: 2, by: …}"
 [[nodiscard]] std::string value_text(const UnitOfPrivacy& unit);   ///< "{id: …, max_rows: 3}"
 [[nodiscard]] std::string value_text(const Rows& rows);            ///< "{max: 1000}"
 [[nodiscard]] std::string value_text(const Column& column);        ///< "{type: int, bounds: …}"

@@ -132,6 +132,7 @@ std::vector<Answer> Deciding::answers(Member& member) {
     if (recorded.kind == Recorded::Kind::written) {
       const auto& plan = steps_[i].plan;
       answers.push_back(state_.described(steps_[i].request, plan, member.policy_version, alphas_));
+      add_approvals(answers.back(), *recorded.decision, steps_[i].applied->policy);
       add_decision(answers.back(), *recorded.decision, false);
       state_.add_intervals(answers.back(), plan, alphas_);
       note_held_calendar(answers.back(), member.calendar_held);

@@ -8,6 +8,7 @@
 #include "assumed_count.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
+#include "charged_before.hpp"
 #include "checkpoint_keeper.hpp"
 #include "decide.hpp"
 #include "decided.hpp"
@@ -78,7 +79,8 @@ Answer Engine::plan(const Request& request, const Alphas& alphas,
   const std::vector<Debit> standing = debits_of(planned, view.calendar_time(), [&view](const auto& names) {
     return after_expiries(view, view.accounts(names));
   });
-  add_judgement(answer, judged(planned, standing, std::nullopt), standing);
+  const auto before = [&view](const ledger::AskerWindow& window) { return charged_before(view, window); };
+  add_judgement(answer, judged(planned, standing, before, std::nullopt), standing);
   note_held_calendar(answer, view.calendar_held_at().has_value());
   return answer;
 }

@@ -197,6 +197,7 @@ Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snaps
     const auto plan = plans.plan(*applied, request, canonical_request(request));
     Answer answer = described(request, plan, stored.draft.policy_version, alphas);
     answer.asked.asker = root.draft.principal;
+    add_approvals(answer, root, applied->policy);
     add_decision(answer, stored, false);
     add_intervals(answer, plan, alphas);
     note_held_calendar(answer, view.calendar_held_at().has_value());
@@ -314,6 +315,13 @@ void add_rows(Answer& answer, const ledger::StoredDecision& stored) {
 }
 
 }  // namespace
+
+void add_approvals(Answer& answer, const ledger::StoredDecision& root, const Policy& policy) {
+  if (root.draft.outcome != ledger::Outcome::pending) return;
+  const Dataset* const dataset = find_dataset(policy, root.draft.dataset);
+  if (dataset != nullptr && dataset->approvals)
+    answer.planned.approvals_required = dataset->approvals->required;
+}
 
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed) {
   answer.asked.via = stored.via;

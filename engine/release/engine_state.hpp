@@ -126,6 +126,9 @@ struct EngineState {
 /// which the caller's COMMIT made durable, or in that of today.
 void add_log(Answer& answer, const ledger::StoredDecision& told, ledger::Snapshot& view,
              const std::optional<ledger::TreeHead>& tree = std::nullopt);
+/// Fills in how many must agree to what was recorded as waiting: whether it waits may follow from what its
+/// asker lost before. `root`: by which it was asked, of that policy version.
+void add_approvals(Answer& answer, const ledger::StoredDecision& root, const Policy& policy);
 /// Fills in what only a recorded decision has.
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed);
 

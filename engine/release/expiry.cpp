@@ -38,12 +38,11 @@ std::vector<std::string> overdue(ledger::Transaction& transaction, const std::st
   return ids;
 }
 
-/// What becomes of a reservation that ends uncommitted.
+}  // namespace
+
 bool forfeits(const RequestFamily& family) {
   return family.reservation && data_may_be_seen(family.request(), family.token.has_value());
 }
-
-}  // namespace
 
 void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& family, const Act& act,
                      const Asker& who) {

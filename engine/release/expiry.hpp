@@ -45,6 +45,8 @@ void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& fami
 /// Whether it is open, and ends before anything else is written: its deadline is there, or it holds budget of
 /// a period that is not the calendar's current one.
 [[nodiscard]] bool is_overdue(ledger::Snapshot& view, const RequestFamily& family);
+/// Whether what is open is charged in full when it ends uncommitted.
+[[nodiscard]] bool forfeits(const RequestFamily& family);
 
 /// These accounts, some of the view's, as they would stand if what is overdue now had ended. Records nothing.
 [[nodiscard]] std::vector<ledger::AccountState> after_expiries(ledger::Snapshot& view,

@@ -7,6 +7,7 @@
 #include "batch_plan.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
+#include "charged_before.hpp"
 #include "each_question.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/csv_records.hpp"
@@ -58,9 +59,9 @@ void check_request(const Request& request) {
 
 /// Whether there is a supplied value is all that can be wrong with it: what it says comes from the true
 /// answer. One that waits for approvals is given again to its commit: nothing of it is kept until then.
-void check_supplied(const Request& request, const Plan& plan) {
+void check_supplied(const Request& request, std::uint64_t approvals_required) {
   if (request.question.statistic.kind != StatisticKind::value || request.supplied) return;
-  if (request.holding != Holding::none || plan.approvals_required > 0) return;
+  if (request.holding != Holding::none || approvals_required > 0) return;
   throw InvalidParameter("value: '" + request.question.statistic.text() +
                          "' needs the value computed elsewhere (--value)");
 }
@@ -100,9 +101,11 @@ std::vector<Debit> debits_where(Reader& reader, const Prepared& prepared) {
                    [&reader](const auto& names) { return reader.accounts(names); });
 }
 
-Judgement judged_now(const Prepared& prepared, const std::vector<Debit>& debits,
-                     const std::optional<KeyConflict>& conflict) {
-  return judged(planned_request(prepared), debits, conflict, kReasonsStored);
+template <class Reader>
+Judgement judged_where(Reader& reader, const Prepared& prepared, const std::vector<Debit>& debits,
+                       const std::optional<KeyConflict>& conflict) {
+  const auto before = [&reader](const ledger::AskerWindow& window) { return charged_before(reader, window); };
+  return judged(planned_request(prepared), debits, before, conflict, kReasonsStored);
 }
 
 accounting::ChargeReceipt charged(ledger::Transaction& transaction, const ledger::DecisionDraft& granted,
@@ -201,7 +204,8 @@ std::optional<Recorded> record(ledger::Transaction& transaction, const Prepared&
   KeyBinding key = key_binding(transaction, prepared.request, prepared.digest);
   if (key.replay) return Recorded{Recorded::Kind::replay, std::move(key.replay)};
   std::vector<Debit> debits = debits_where(transaction, prepared);
-  const auto [decision, outcome, state] = judged_now(prepared, debits, key.conflict);
+  const auto [decision, outcome, state, approvals] =
+      judged_where(transaction, prepared, debits, key.conflict);
   if (outcome == ledger::Outcome::granted && prepared.exact.empty()) return std::nullopt;
   write(transaction, prepared, decision, outcome, std::move(debits), key.conflict.has_value(), bits);
   return Recorded{Recorded::Kind::written, std::nullopt};
@@ -256,9 +260,10 @@ Prepared prepared(EngineState& state, ledger::Snapshot& view, std::shared_ptr<co
   require_askable(*result.dataset, request);
   result.plan = state.plans.plan(*result.applied, request, result.canonical);
   require_answerable(*result.dataset, request, *result.plan);
-  check_supplied(request, *result.plan);
+  const Judgement judgement = judged_where(view, result, debits_where(view, result), key.conflict);
+  check_supplied(request, std::max(result.plan->approvals_required, judgement.approvals.required));
   check_supplier(result.applied->policy, request);
-  result.looks = judged_now(result, debits_where(view, result), key.conflict).outcome;
+  result.looks = judgement.outcome;
   if (reads_source(result)) result.location = view.location(request.dataset);
   return result;
 }
@@ -279,7 +284,7 @@ std::optional<Prepared> prepared_ahead(EngineState& state, const Request& reques
     if (!may_ask(result.applied->policy, *result.dataset, request.principal)) return std::nullopt;
     require_askable(*result.dataset, request);
     require_answerable(*result.dataset, request, *result.plan);
-    check_supplied(request, *result.plan);
+    check_supplied(request, result.plan->approvals_required);
     check_supplier(result.applied->policy, request);
   } catch (const Error&) {
     return std::nullopt;

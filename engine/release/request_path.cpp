@@ -6,6 +6,7 @@
 #include "answer_tick.hpp"
 #include "batch_plan.hpp"
 #include "canonical_request.hpp"
+#include "charged_before.hpp"
 #include "each_question.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/changed_meanwhile.hpp"
@@ -149,8 +150,10 @@ Terms terms_now(EngineState& state, const Waiting& step, const std::string& cale
 }
 
 /// How many approvals the active policy wants; of a request it cannot plan, as many as of any.
-std::uint64_t required(const Waiting& step, const Terms& now) {
-  if (now.plan) return now.plan->approvals_required;
+std::uint64_t required(ledger::Transaction& transaction, const Waiting& step, const Terms& now) {
+  const auto before = [&](const ledger::AskerWindow& window) { return charged_before(transaction, window); };
+  if (now.plan)
+    return approval_need(*now.dataset, *now.plan, step.request.principal, now.asks, before).required;
   return step.dataset != nullptr && step.dataset->approvals ? step.dataset->approvals->required : 0;
 }
 
@@ -182,7 +185,9 @@ void decide_approved(EngineState& state, ledger::Transaction& transaction, const
   std::vector<Debit> owed =
       debits_of(planned, transaction.calendar_time(),
                 [&transaction](const auto& names) { return transaction.accounts(names); });
-  const Decision decision = judged(planned, owed, std::nullopt, kReasonsStored).decision;
+  // That enough others agreed is known.
+  const Decision decision = decide(planned.policy, planned.dataset, planned.request, planned.plan, owed,
+                                   std::nullopt, kReasonsStored);
   if (!decision.granted()) {
     return refuse(transaction, step, decision, touched(recorded_debits(owed, decision, Outcome::refused)));
   }
@@ -356,7 +361,7 @@ Attempt decide_if_due(EngineState& state, const Waiting& step, Posting& posting)
       transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
         if (family.state() != RequestState::pending) return false;
         const Terms now = terms_now(state, step, transaction.calendar_time());
-        if (votes(step, family) < required(step, now)) return false;
+        if (votes(step, family) < required(transaction, step, now)) return false;
         check_supplied(step, posting.order.supplied);
         decide_approved(state, transaction, step, now);
         return decided = true;
@@ -437,7 +442,8 @@ Answer approved(EngineState& state, const std::string& id, const Asker& by, cons
       const Act act{Act::Verb::approve, family.root.id, why};
       transaction.note(draft_about(family.root, Outcome::approved, by, act_json(act)));
       const Terms now = terms_now(state, step, transaction.calendar_time());
-      if (votes(step, family) + 1 >= required(step, now)) decide_approved(state, transaction, step, now);
+      if (votes(step, family) + 1 >= required(transaction, step, now))
+        decide_approved(state, transaction, step, now);
       return true;
     });
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "asker_charges.hpp"
 #include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
@@ -216,6 +217,12 @@ std::vector<StoredDecision> Snapshot::children(const std::string& id) {
 std::string Snapshot::now() {
   return state_->reading(
       [&](Connection&) { return time_text(observe(state_->meta(), state_->ledger->clock()()).now_ms); });
+}
+
+AskerCharges Snapshot::charges(const AskerWindow& window) {
+  return state_->reading([&](Connection& c) {
+    return read_asker_charges(c, window, observe(state_->meta(), state_->ledger->clock()()).now_ms);
+  });
 }
 
 std::vector<std::string> Snapshot::overdue() {

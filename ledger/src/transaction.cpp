@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "account_checksum.hpp"
+#include "asker_charges.hpp"
 #include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/canonical_json.hpp"
@@ -301,6 +302,12 @@ std::vector<std::string> Transaction::open_reservations_of(std::int64_t account)
     rows.with(account);
     while (rows.step()) ids.push_back(id_text(sized_bytes<16>(rows.bytes(0), "column id")));
     return ids;
+  });
+}
+
+AskerCharges Transaction::charges(const AskerWindow& window) {
+  return state_->guarded("summing what a principal was charged", [&](TransactionState& state) {
+    return read_asker_charges(state.ledger->writer(), window, parse_time(state.meta.last_time));
   });
 }
 

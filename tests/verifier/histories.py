@@ -285,6 +285,29 @@ def waiting(folder):
     return ledger
 
 
+WINDOWED = WAITING.replace("required: 2", "required: 1").replace("{epsilon: 0.5}", "{epsilon: 0.5, within: 30d}")
+
+
+def windowed(folder):
+    """What an asker lost before decides what waits: charges, reservations, approvals, under two versions."""
+    ledger = Ledger(folder, WINDOWED)
+    ledger.ask("clinic", "count", "--epsilon", "0.3")
+    ledger.ask("clinic", "sum:cost", "--epsilon", "0.3", expect=(5,))
+    waiting = ledger.run("pending", "--quiet").split()[-1]
+    ledger.run("approve", waiting, "--as", "carol")
+    ledger.run("commit", waiting, "--as", "ann")
+    ledger.run("cancel", ledger.ask("clinic", "units", "--epsilon", "0.4", verb="reserve", by="bob"), "--as", "bob")
+    ledger.ask("clinic", "count", "--epsilon", "0.3", by="bob", verb="release")
+    ledger.ask("clinic", "value:score", "--epsilon", "0.2", verb="reserve", by="bob")
+    ledger.ask("clinic", "count", "--epsilon", "0.1", by="bob", expect=(5,))
+    waiting = ledger.run("pending", "--quiet").split()[-1]
+    ledger.apply(WINDOWED.replace("{epsilon: 0.5,", "{epsilon: 2,"))
+    ledger.run("commit", waiting, "--as", "bob")
+    ledger.ask("clinic", "count", "--epsilon", "1.4")
+    ledger.ask("clinic", "count", "--epsilon", "1/1000000000000", expect=(5,))
+    return ledger
+
+
 def versions(folder):
     """Limits raised, lowered, removed and declared again; datasets, blocks and periods that come; a source that moves."""
     text = """version: 1
@@ -749,8 +772,8 @@ def totals(folder):
     return ledger
 
 
-HISTORIES = (snapping, discrete, blocks, concentrated, waiting, versions, exact, recovered, identified, derived, labelled,
-             quantiles, tables, counted, ratios, batches, composed, totals)
+HISTORIES = (snapping, discrete, blocks, concentrated, waiting, windowed, versions, exact, recovered, identified, derived,
+             labelled, quantiles, tables, counted, ratios, batches, composed, totals)
 
 
 def export_of(make):

@@ -49,6 +49,7 @@ datasets:
     unit: row
     neighbours: replace-one
     budget: {epsilon: 5}
+    approvals: {required: 1, by: {roles: [custodian]}, above: {epsilon: 4, within: 30d}}
     queries:
       share: {bounds: [0, 1], sensitivity: 1/2500, supplied_by: [carol]}
 """

@@ -23,6 +23,7 @@ sys.path[:0] = [str(SOURCE / "verifier"), str(SOURCE / "tests" / "verifier")]
 import epsilog_verify as verifier  # noqa: E402
 import histories  # noqa: E402
 from forging import balances_again, find, next_id, put_off, renumber, rewritten, text_of  # noqa: E402
+from members_test import by_command  # noqa: E402
 from sentences import run  # noqa: E402
 
 MADE = pathlib.Path(os.environ.get("EPSILOG_HISTORIES", "/tmp/epsilog-verifier-histories"))
@@ -1579,10 +1580,37 @@ def forged_consent():
         return changed[find(changed, kind="policy")]
 
     forged("waiting", "than may be lost without approval", lowered)
-    forged("waiting", "for which nobody was asked", without_above)
+    forged("waiting", "which every request needs", without_above)
     forged("blocks", "more epsilon than one release may lose", one_release("epsilon"))
     forged("blocks", "more rho than one release may lose", one_release("rho"))
     forged("concentrated", "more delta than one release may lose", one_release("delta"))
+
+
+@sentence("a request that nobody approved is found by both programs where its asker lost too much shortly before")
+def forged_windows():
+    def not_cancelled(changed):
+        place = find(changed, outcome="voided")
+        changed.pop(place)
+        renumber(balances_again(changed))
+
+    def not_approved(changed):
+        changed.pop(find(changed, outcome="approved"))
+        renumber(changed)
+
+    def never_over(changed):
+        """The request that waits is the only one of its asker."""
+        for record in changed:
+            if record["kind"] == "decision" and record["principal"] == "bob" and record["outcome"] == "pending":
+                record["principal"] = "dave"
+
+    for why, change in (("with what its asker lost before", not_cancelled),
+                        ("with what its asker lost before", not_approved),
+                        ("loses no more than may be lost without approval", never_over)):
+        forged("windowed", why, change)
+        changed = records("windowed")
+        change(changed)
+        assert by_command(rewritten(changed)) == "found", why
+    assert by_command(lines_of("windowed")) == "no"
 
 
 def make():

@@ -271,6 +271,7 @@ void add_waiting(ObjectOf& object, const engine::Answer& answer, AnswerKind kind
       .with("data_token", answer.asked.holding == engine::Holding::reserved_against_token)
       .with("approvals", approvals_json(answer, kind))
       .with("token", or_null(answer.recorded.token));
+  if (!answer.planned.lost_within.empty()) object.with("lost_within", lost_within_json(answer));
   if (!answer.recorded.token_sha256.empty()) object.with("token_sha256", answer.recorded.token_sha256);
   object.with("ended_by", or_null(answer.recorded.ended_by)).with("why", or_null(answer.recorded.why));
 }
@@ -482,6 +483,19 @@ const char* decision_word(const engine::Answer& answer) {
       return "denied";
   }
   EPSILOG_INVARIANT(false);
+}
+
+Json lost_within_json(const engine::Answer& answer) {
+  Json sums = Json::array();
+  for (const engine::LossWithinWindow& sum : answer.planned.lost_within) {
+    sums.push_back({{"measure", sum.measure},
+                    {"limit", sum.limit},
+                    {"before", sum.before},
+                    {"asked", sum.asked},
+                    {"within_seconds", sum.seconds},
+                    {"above", sum.above}});
+  }
+  return sums;
 }
 
 Json answer_object(const engine::Answer& answer, AnswerKind kind) {

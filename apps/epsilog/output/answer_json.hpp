@@ -18,6 +18,8 @@ enum class AnswerKind { plan, release, show, history, pending, dummy };
 [[nodiscard]] std::string answer_json(const engine::Answer& answer, AnswerKind kind);
 /// What answer_json() writes.
 [[nodiscard]] nlohmann::ordered_json answer_object(const engine::Answer& answer, AnswerKind kind);
+/// `lost_within` of a plan: what the asker lost before, measure by measure.
+[[nodiscard]] nlohmann::ordered_json lost_within_json(const engine::Answer& answer);
 
 /// [{quantile, alpha, a, ties}] of an answer that asks_quantiles().
 [[nodiscard]] nlohmann::ordered_json rank_accuracy_json(const engine::Answer& answer);

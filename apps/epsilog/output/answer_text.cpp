@@ -266,6 +266,17 @@ std::string rows_text(const engine::Answer& answer, const std::string& heading, 
 
 }  // namespace
 
+std::string lost_within_text(const engine::Answer& answer) {
+  std::string text;
+  for (const engine::LossWithinWindow& sum : answer.planned.lost_within) {
+    const std::string waits = "above " + sum.limit + ", so that it waits for " + approvals_needed(answer);
+    text += field("approvals",
+                  fmt::format("{} {} asked, and {} lost in the last {}: together {}", sum.measure, sum.asked,
+                              sum.before, sum.window, sum.above ? waits : "not above " + sum.limit));
+  }
+  return text;
+}
+
 std::string question_text(const engine::Answer& answer) {
   return subject(answer);
 }
@@ -286,6 +297,7 @@ std::string plan_text(const engine::Answer& answer, const Style& style) {
     text += cost_and_accuracy_text(answer, style) + narrow_intervals_note(answer, style) +
             mechanism_text(answer, Detail::with_reasons, style);
   }
+  text += lost_within_text(answer);
   for (const std::string& advice : answer.planned.advice) text += field("advice", advice);
   if (!engine::is_unread(answer)) text += "\n" + touched_text(answer, style);
   if (!answer.recorded.granted) text += "\n" + refusal_text(answer, style);

@@ -18,6 +18,9 @@ namespace epsilog::command {
 /// The lines of a plan that say what one release costs and how accurate it is.
 [[nodiscard]] std::string cost_and_accuracy_text(const engine::Answer& answer, const Style& style);
 
+/// What the asker lost before, where that counts for approvals; else "".
+[[nodiscard]] std::string lost_within_text(const engine::Answer& answer);
+
 /// A granted decision with its value or cells, accuracy, cost and what remains.
 [[nodiscard]] std::string release_text(const engine::Answer& answer, const Style& style);
 

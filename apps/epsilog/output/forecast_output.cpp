@@ -68,7 +68,7 @@ std::string found_text(const engine::Forecast& forecast, const Style& style) {
   std::string text = question_text(forecast.each) + ": ";
   text += (forecast.releases > 0 ? style.good(fit) : style.bad(fit)) + "\n";
   text += cost_and_accuracy_text(forecast.each, style) + narrow_intervals_note(forecast.each, style) +
-          reasons_text(forecast);
+          lost_within_text(forecast.each) + reasons_text(forecast);
   const std::string rooms = rooms_text(forecast, style);
   return text + (rooms.empty() ? "" : "\n" + rooms);
 }
@@ -129,6 +129,8 @@ void add_forecast(Json& object, const std::optional<engine::Forecast>& forecast)
     object["rank_accuracy"] = rank_accuracy_json(forecast->each);
   object["holds_from"] = forecast ? planned_sizes_json(forecast->each) : Json::array();
   if (forecast && forecast->each.planned.assumed) object["assumed"] = assumed_json(forecast->each);
+  if (forecast && !forecast->each.planned.lost_within.empty())
+    object["lost_within"] = lost_within_json(forecast->each);
   object["accounts"] = forecast ? rooms_json(*forecast) : Json::array();
 }
 

@@ -141,6 +141,10 @@ CREATE UNIQUE INDEX decision_by_key ON decision(principal, key) WHERE key <> '';
 -- A key is looked for in two orders, so that damage of one index does not make it free.
 CREATE INDEX decision_by_key_first ON decision(key, principal) WHERE key <> '';
 CREATE INDEX decision_by_dataset ON decision(dataset);
+-- What an asker was charged lately: by answers at once, and by what became of reservations.
+CREATE INDEX decision_charged ON decision(dataset, principal, time, plan, outcome, parent)
+  WHERE outcome = 1 AND parent = 0;
+CREATE INDEX decision_settled ON decision(dataset, time, parent, outcome) WHERE outcome IN (1, 9) AND parent > 0;
 CREATE INDEX decision_by_parent ON decision(parent) WHERE parent > 0;
 -- Whatever becomes of a reserved or pending decision, becomes of it once.
 CREATE UNIQUE INDEX decision_resolves ON decision(parent) WHERE parent > 0 AND outcome NOT IN (5, 7);

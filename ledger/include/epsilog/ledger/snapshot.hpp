@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "epsilog/ledger/asker_charges.hpp"
 #include "epsilog/ledger/credential_event.hpp"
 #include "epsilog/ledger/key_event.hpp"
 #include "epsilog/ledger/merkle_proof.hpp"
@@ -106,6 +107,8 @@ class Snapshot final {
   [[nodiscard]] std::vector<StoredDecision> children(const std::string& id);
   /// What Transaction::now() and overdue() would be if one began now and saw this snapshot.
   [[nodiscard]] std::string now();
+  /// What Transaction::charges() would be if one began now and saw this snapshot.
+  [[nodiscard]] AskerCharges charges(const AskerWindow& window);
   [[nodiscard]] std::vector<std::string> overdue();
   /// What Transaction::calendar_time() would be if one began now and saw this snapshot.
   [[nodiscard]] std::string calendar_time();

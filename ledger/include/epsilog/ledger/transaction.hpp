@@ -30,6 +30,7 @@
 #include "epsilog/accounting/callback.hpp"
 #include "epsilog/accounting/charge_receipt.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
+#include "epsilog/ledger/asker_charges.hpp"
 #include "epsilog/ledger/credential_event.hpp"
 #include "epsilog/ledger/key_event.hpp"
 #include "epsilog/ledger/record.hpp"
@@ -97,6 +98,8 @@ class Transaction final {
   [[nodiscard]] std::vector<AccountState> reserved_in_periods();
   /// Ids of the open reservations that charge the account, by seq.
   [[nodiscard]] std::vector<std::string> open_reservations_of(std::int64_t account);
+  /// What one principal was charged and holds, as of now(); what this transaction recorded is in it.
+  [[nodiscard]] AskerCharges charges(const AskerWindow& window);
 
   /// A new account with that name and limit, nothing spent.
   /// Requires  state open; a dataset, a measure and a limit in 0..2^61; no account of that name.

@@ -26,6 +26,18 @@ struct AssumedAccuracy {
   std::vector<std::vector<QuantileReach>> quantiles = {};  ///< [quantile][alpha]; of quantiles alone
 };
 
+/// What an asker loses in one measure by a request and lost shortly before, where `approvals.above` has
+/// `within`. Amounts as texts, on the grid of the measure.
+struct LossWithinWindow {
+  std::string measure;
+  std::string limit;   ///< of `above`
+  std::string before;  ///< charged in that time, or reserved
+  std::string asked;   ///< by the request
+  std::int64_t seconds = 0;
+  std::string window;  ///< these seconds as a policy writes them: "30d"
+  bool above = false;  ///< together they are above the limit: that is why it waits
+};
+
 /// What plan, release, show and history report: what was asked, what that means, what became of it, and what
 /// left.
 struct Answer {
@@ -52,7 +64,8 @@ struct Answer {
     std::optional<DeltaCost> delta;        ///< nothing for a pure mechanism
     std::optional<RhoCost> rho = {};       ///< where it was asked; epsilon and delta follow from it then
     std::uint64_t approvals_required = 0;  ///< 0: it needs none
-    std::vector<std::string> precision_reasons;  ///< per component; which rule of `auto` decided
+    std::vector<LossWithinWindow> lost_within = {};  ///< of plans and forecasts, where `above` has `within`
+    std::vector<std::string> precision_reasons;      ///< per component; which rule of `auto` decided
     /// [component][alpha], of each cell of that component; of quantiles [quantile][alpha], in ranks.
     std::vector<std::vector<Accuracy>> accuracy;
     std::optional<AssumedAccuracy> assumed = {};  ///< of plans and forecasts, where a count was assumed

@@ -44,8 +44,8 @@ enum class StatisticKind {
 /// policies from before them.
 [[nodiscard]] bool is_later_statistic(StatisticKind kind);
 [[nodiscard]] bool is_later_statistic(std::string_view name);
-/// Returns the statistics of format 1, for which `default` and an absent `allow.statistics` stand. The list never
-/// grows: a policy permits tomorrow what it permits today.
+/// Returns the statistics of format 1, for which `default` and an absent `allow.statistics` stand. The list
+/// never grows: a policy permits tomorrow what it permits today.
 [[nodiscard]] const std::vector<StatisticKind>& default_statistics();
 /// Whether `allow.statistics` has it.
 [[nodiscard]] bool permits(const std::vector<StatisticKind>& allowed, StatisticKind kind);
@@ -134,6 +134,9 @@ struct Approvals {
   std::vector<std::string> roles;       ///< or has one of these roles
   /// Only requests that lose more in one of its measures; absent: every request.
   std::optional<LossCap> above;
+  /// Beside `above`: what the asker was charged so long before, or has reserved, is added to what a request
+  /// loses. 0: each request counts by itself.
+  std::int64_t within_seconds = 0;
   std::int64_t expires_seconds = 7 * 24 * 3600;
   Mark mark{};
 };
