@@ -19,6 +19,11 @@ namespace epsilog::ledger {
 /// devices.
 [[nodiscard]] std::string lock_holder(const LedgerFiles& files);
 
+/// Says that another program than Epsilog keeps the ledger from being written to, and which, as far as the
+/// kernel tells: one that goes through SQLite without taking a turn.
+/// Requires  the caller has the turn.
+[[nodiscard]] std::string foreign_writer(const LedgerFiles& files);
+
 /// How long a wait is not worth a word.
 inline constexpr std::chrono::milliseconds kSilentWait(1'000);
 /// Tells `waiting`, if there is one, in a sentence.
@@ -27,5 +32,7 @@ void tell_whom_for(const LedgerFiles& files, accounting::CallbackRef<void(const 
 /// The process with an flock on that file, as /proc/locks, given, lists it. Nothing of who waits for one.
 /// Thread-safety: pure function.
 [[nodiscard]] std::optional<pid_t> listed_holder(std::string_view locks, dev_t device, ino_t inode);
+/// The process that holds SQLite's writer lock of that index of a log, likewise.
+[[nodiscard]] std::optional<pid_t> listed_writer(std::string_view locks, dev_t device, ino_t inode);
 
 }  // namespace epsilog::ledger

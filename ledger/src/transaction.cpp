@@ -1,5 +1,7 @@
 #include "epsilog/ledger/transaction.hpp"
 
+#include <sqlite3.h>
+
 #include <exception>
 #include <set>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "found_decisions.hpp"
 #include "known_features.hpp"
+#include "lock_holder.hpp"
 #include "schema.hpp"
 #include "seal_rows.hpp"
 #include "stored_bytes.hpp"
@@ -144,7 +147,9 @@ TransactionState::TransactionState(std::shared_ptr<LedgerState> shared,
     meta.clock = clock.state;
   } catch (const StorageFailure& failure) {
     try {
-      ledger->fail(failure, "beginning a transaction");
+      // Epsilog's own writers wait for each other at L.lock.
+      const bool locked = (failure.code() & 0xff) == SQLITE_BUSY;
+      ledger->fail(failure, locked ? foreign_writer(ledger->files()) : "beginning a transaction");
     } catch (...) {
       end();
       throw;

@@ -91,6 +91,17 @@ TEST_CASE("waiting: the holder of a lock is who has it, not who waits for it, no
     CHECK_FALSE(ledger::listed_holder(locks, ::makedev(0xfd, 1), unknown).has_value());
   }
   CHECK_FALSE(ledger::listed_holder("", ::makedev(0xfd, 1), 99).has_value());
+  // Byte 120 of the index of the log is the writer's.
+  const std::string of_sqlite =
+      "1: POSIX  ADVISORY  READ  21 fd:01:99 120 120\n"
+      "2: POSIX  ADVISORY  WRITE 22 fd:01:99 121 127\n"
+      "3: -> POSIX  ADVISORY  WRITE 23 fd:01:99 120 120\n"
+      "4: FLOCK  ADVISORY  WRITE 24 fd:01:99 0 EOF\n"
+      "5: POSIX  ADVISORY  WRITE 25 fd:01:98 0 EOF\n"
+      "6: POSIX  ADVISORY  WRITE 26 fd:01:99 120 121\n";
+  CHECK(ledger::listed_writer(of_sqlite, ::makedev(0xfd, 1), 99) == 26);
+  CHECK(ledger::listed_writer(of_sqlite, ::makedev(0xfd, 1), 98) == 25);
+  CHECK_FALSE(ledger::listed_writer(locks, ::makedev(0xfd, 1), 990).has_value());
 }
 
 TEST_CASE("places: a path that SQLite or the system does not take is refused for good", "[ledger][open]") {
