@@ -22,17 +22,29 @@ Rational rational(std::uint64_t value) {
   return Rational(result);
 }
 
+/// Which declared column may be meant; "" where none is near. Columns can have other names than in the
+/// source.
+std::string column_advice(const Dataset& dataset, const std::string& wanted) {
+  std::vector<std::string> names;
+  std::string renamed;
+  for (const Column& column : dataset.columns) {
+    names.push_back(column.name);
+    if (!column.derived && dataset.header(column.name) == wanted)
+      renamed += (renamed.empty() ? "'" : " or '") + column.name + "'";
+  }
+  if (!renamed.empty()) return " (did you mean " + renamed + ", which reads the column " + wanted + "?)";
+  const std::string near = nearest(wanted, names);
+  return near.empty() ? "" : " (did you mean '" + near + "'?)";
+}
+
 const Column& declared_column(const Dataset& dataset, const std::string& wanted) {
   if (const Column* column = dataset.column(wanted)) return *column;
-  std::vector<std::string> names;
-  for (const Column& column : dataset.columns) names.push_back(column.name);
-  const std::string suggestion = nearest(wanted, names);
   if (dataset.query(wanted) != nullptr) {
     throw NotFound("dataset '" + dataset.name + "' declares no column '" + wanted +
                    "', but a query of that name: it is asked as value:" + wanted);
   }
   throw NotFound("dataset '" + dataset.name + "' declares no column '" + wanted + "'" +
-                 (suggestion.empty() ? "" : " (did you mean '" + suggestion + "'?)"));
+                 column_advice(dataset, wanted));
 }
 
 const NamedQuery& declared_query(const Dataset& dataset, const std::string& wanted) {

@@ -201,12 +201,21 @@ class Parser {
     fail("one of = != < <= > >= in, between, is missing");
   }
 
+  /// As word processors write them: U+2018 to U+201F, guillemets and accents.
+  static bool begins_with_other_quote(std::string_view rest) {
+    if (rest.starts_with("\xE2\x80") && rest.size() > 2)
+      return static_cast<unsigned char>(rest[2]) >= 0x98 && static_cast<unsigned char>(rest[2]) <= 0x9F;
+    return rest.starts_with('`') || rest.starts_with("\u00B4") || rest.starts_with("\u00AB") ||
+           rest.starts_with("\u00BB");
+  }
+
   Comparison::Constant constant() {
     skip_blanks();
     constexpr const char* kExpected = "a number, 'text', true, false or a date such as 2024-01-31";
     if (at_ >= text_.size()) fail(kExpected);
     if (text_[at_] == '\'') return quoted_text('\'', "a closing quote");
     if (text_[at_] == '"') fail("text in single quotes");
+    if (begins_with_other_quote(text_.substr(at_))) fail("text in straight single quotes, 'like this'");
     const std::size_t begin = at_;
     if (starts_bare_name(text_[at_])) {
       const std::string lower = lower_case(word());

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "epsilog/engine/not_text.hpp"
+#include "options.hpp"
 #include "printable.hpp"
 #include "usage_error.hpp"
 
@@ -57,6 +58,9 @@ std::string BatchTable::advice_on(std::string_view name, const std::vector<std::
   const std::string meant = as_read(name);
   if (std::find(known.begin(), known.end(), meant) != known.end())
     return ", write " + meant + ", in small letters without blanks around it";
+  std::string usual(usual_name(meant));
+  std::replace(usual.begin(), usual.end(), '-', '_');
+  if (std::find(known.begin(), known.end(), usual) != known.end()) return " (did you mean " + usual + "?)";
   for (const auto& [mark, called] : {std::pair{';', "semicolons"}, std::pair{'\t', "tabs"}}) {
     if (names_.size() == 1 && name.find(mark) != std::string_view::npos)
       return ", write commas between columns, which here are parted by " + std::string(called) +

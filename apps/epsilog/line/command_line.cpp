@@ -31,7 +31,8 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
   std::vector<std::string> names{"help", "version"};
   for (const OptionSpec& option : all_options()) names.emplace_back(option.name.substr(2));
-  const std::string near = engine::nearest(word, names);
+  const std::string usual(usual_name(word));
+  const std::string near = usual.empty() ? engine::nearest(word, names) : usual;
   throw UsageError("unknown option " + name + (near.empty() ? "" : ": did you mean --" + near + "?"));
 }
 

@@ -1,6 +1,8 @@
 #include "options.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace epsilog::command {
 namespace {
@@ -89,7 +91,33 @@ constexpr OptionSpec kOptions[] = {
     {"--verbose", "", "also the mechanism, the loss proved, and more digits"},
 };
 
+constexpr std::pair<std::string_view, std::string_view> kUsualNames[] = {{"group-by", "by"},
+                                                                         {"groupby", "by"},
+                                                                         {"group", "by"},
+                                                                         {"filter", "where"},
+                                                                         {"condition", "where"},
+                                                                         {"eps", "epsilon"},
+                                                                         {"principal", "as"},
+                                                                         {"user", "as"},
+                                                                         {"reason", "why"},
+                                                                         {"message", "why"},
+                                                                         {"database", "ledger"},
+                                                                         {"db", "ledger"},
+                                                                         {"idempotency-key", "key"},
+                                                                         {"timeout", "wait"},
+                                                                         {"margins", "totals"},
+                                                                         {"min-count", "suppress-below"},
+                                                                         {"suppress", "suppress-below"}};
+
 }  // namespace
+
+std::string_view usual_name(std::string_view word) {
+  const auto same = [](char one, char other) { return (one == '_' ? '-' : one) == other; };
+  for (const auto& [theirs, ours] : kUsualNames) {
+    if (std::equal(word.begin(), word.end(), theirs.begin(), theirs.end(), same)) return ours;
+  }
+  return "";
+}
 
 std::span<const OptionSpec> all_options() {
   return kOptions;

@@ -5,11 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <exception>
 
 #include "checked_arguments.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stored_rational.hpp"
 #include "epsilog/engine/csv_records.hpp"
+#include "epsilog/engine/engine.hpp"
+#include "epsilog/engine/nearest.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "ledger_arguments.hpp"
 #include "usage_error.hpp"
 
 namespace epsilog::command {
@@ -116,12 +121,63 @@ void set_totals(const AskArguments& arguments, engine::Question& question) {
   }
 }
 
+bool is_statistic(const std::string& text) {
+  try {
+    static_cast<void>(engine::parse_question(text, std::nullopt, std::nullopt));
+    return true;
+  } catch (const InvalidParameter&) {
+    return false;
+  }
+}
+
+/// Names of the datasets that the ledger's policy declares; nothing where that cannot be read now.
+std::optional<std::vector<std::string>> declared_datasets(const AskArguments& arguments) {
+  try {
+    std::vector<std::string> names;
+    const engine::Policy policy = engine::Engine::open(ledger_path(arguments)).active_policy();
+    for (const engine::Dataset& dataset : policy.datasets()) names.push_back(dataset.name);
+    return names;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+/// Throws  UsageError if dataset and statistic stand in each other's place.
+void refuse_word_order(const AskArguments& arguments) {
+  const std::string &first = *arguments.dataset, &second = *arguments.statistic;
+  if (!is_statistic(first) || is_statistic(second)) return;
+  const auto datasets = declared_datasets(arguments);
+  const auto has = [&datasets](const std::string& name) {
+    return datasets && std::find(datasets->begin(), datasets->end(), name) != datasets->end();
+  };
+  if (has(first)) return;
+  const std::string order =
+      "'" + first.substr(0, kShownMax) + "' is a statistic: the dataset comes first, as in `";
+  if (!datasets || has(second))
+    throw UsageError(order + second.substr(0, kShownMax) + " " + first.substr(0, kShownMax) + "`" +
+                     (datasets ? "" : ", if that is the name of one"));
+  const std::string near = engine::nearest(second, *datasets);
+  throw UsageError(order + "DATASET " + first.substr(0, kShownMax) + "`; the policy declares no dataset '" +
+                   second.substr(0, kShownMax) + "'" +
+                   (near.empty() ? "" : " (did you mean '" + near + "'?)"));
+}
+
+engine::Question question_of(const AskArguments& arguments) {
+  try {
+    return engine::parse_question(*arguments.statistic, arguments.by, arguments.where);
+  } catch (const InvalidParameter&) {
+    refuse_word_order(arguments);
+    throw;
+  }
+}
+
 }  // namespace
 
 std::vector<Positional<AskArguments>> what_is_asked() {
   return {{"DATASET", &AskArguments::dataset, true, "name of a dataset in the policy"},
           {"STAT[:COLUMN]", &AskArguments::statistic, true,
-           "count, units, sum:C, mean:C, variance:C, histogram:C (= count --by C), median:C, quantile:C:Q, "
+           "count, units, sum:C, mean:C, variance:C (over n), histogram:C (= count --by C), median:C, "
+           "quantile:C:Q, "
            "quantiles:C:Q1,Q2, count:C, proportion:C:V, distinct:C, ratio:A,B, value:NAME"}};
 }
 
@@ -156,7 +212,7 @@ engine::Request request_of(const AskArguments& arguments, Asking asking) {
   engine::Request request = asked_by(arguments, asking);
   request.dataset = *arguments.dataset;
   set_loss(arguments, asking, request);
-  request.question = engine::parse_question(*arguments.statistic, arguments.by, arguments.where);
+  request.question = question_of(arguments);
   set_totals(arguments, request.question);
   if (arguments.suppress_below)
     engine::suppress_below(request.question,

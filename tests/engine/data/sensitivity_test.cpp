@@ -324,6 +324,15 @@ TEST_CASE("sensitivity: an unknown column gets a suggestion wherever it is named
   }
   CHECK_THROWS_WITH(derive(dataset, question("sum:costs")),
                     "dataset 'clinic' declares no column 'costs' (did you mean 'cost'?)");
+  Dataset renamed = dataset;
+  renamed.columns[0].header = "Alter in Jahren";
+  CHECK_THROWS_WITH(derive(renamed, question("sum:Alter in Jahren")),
+                    "dataset 'clinic' declares no column 'Alter in Jahren' (did you mean 'age', which reads "
+                    "the column Alter in Jahren?)");
+  renamed.columns[1].header = "Alter in Jahren";
+  CHECK_THROWS_WITH(derive(renamed, question("count", "", "Kosten > 1")), says("no column 'Kosten'"));
+  CHECK_THROWS_WITH(derive(renamed, question("sum:Alter in Jahren")),
+                    says("did you mean 'age' or 'cost', which"));
 }
 
 TEST_CASE("sensitivity: a predicate must fit the types of its columns", "[engine][sensitivity][negative]") {
