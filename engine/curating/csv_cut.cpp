@@ -30,8 +30,6 @@ std::ifstream opened(const std::string& path) {
   return stream;
 }
 
-constexpr std::size_t kRowsCut = 100;
-
 /// The line that begins at `at`, without its end; moves `at` behind it.
 std::string_view line_at(const std::string& bytes, std::size_t& at) {
   const std::size_t end = std::min(bytes.find('\n', at), bytes.size());
@@ -39,6 +37,15 @@ std::string_view line_at(const std::string& bytes, std::size_t& at) {
   at = end + 1;
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
+}
+
+/// Of the first lines below the first one.
+std::size_t lines_with_spaced_quotes(const std::string& bytes, char delimiter) {
+  std::size_t at = 0, spaced = 0;
+  (void)line_at(bytes, at);
+  for (std::size_t lines = 0; at < bytes.size() && lines < kRowsCut; ++lines)
+    spaced += has_blanks_beside_quotes(line_at(bytes, at), delimiter) ? 1 : 0;
+  return spaced;
 }
 
 /// A number under the usual marks, a date as databases write it, or what means missing.
@@ -107,6 +114,15 @@ CsvFileRecords::CsvFileRecords(const std::string& path, const CsvRecords::Dialec
   if (records_.malformed()) fail_csv(path, "its first line must name the columns, and be correctly quoted");
   header_.assign(records_.fields().begin(), records_.fields().end());
 }
+
+std::uint64_t first_written_line(const std::string& bytes) {
+  std::uint64_t line = 1;
+  for (std::size_t at = bytes.starts_with("\xEF\xBB\xBF") ? 3 : 0; at < bytes.size(); ++line) {
+    if (!is_blank_line(line_at(bytes, at))) return line;
+  }
+  return 0;
+}
+
 BlankCut cut_by_blanks(const std::string& bytes) {
   BlankCut cut;
   std::size_t at = 0;
@@ -143,13 +159,17 @@ CsvCut cut_by(const std::string& path, const CsvRecords::Dialect& dialect, std::
   struct Seen {
     std::size_t rows = 0;
     std::uint64_t first = 0;
+    std::uint64_t table = 0;
   };
   std::map<std::size_t, Seen> seen;
+  std::size_t fields_above = 0;  // of a line that ends with a delimiter
+  std::uint64_t line_above = 0;
   for (const CsvRecords* record = records.next(); record != nullptr && cut.rows < rows;
        record = records.next()) {
     if (++cut.rows == 1) cut.second_line = record->line();
     if (record->malformed()) {
       ++cut.unquoted;
+      fields_above = 0;
       if (cut.misfit_line == 0) cut.misfit_line = record->line();
       continue;
     }
@@ -157,6 +177,7 @@ CsvCut cut_by(const std::string& path, const CsvRecords::Dialect& dialect, std::
     const bool empty = cut.header > 1 && fields.size() == 1 && fields.front().empty();
     if (empty && ++cut.empty == 1) cut.empty_line = record->line();
     cut.fitting += records.fits() ? 1 : 0;
+    if (cut.rows == 1) cut.second_fits = records.fits();
     if (!empty && fields.size() != cut.header && cut.misfit_line == 0) cut.misfit_line = record->line();
     cut.in_parts += parts > 0 && parts_of(fields.front()) == parts ? 1 : 0;
     if (fields.size() == cut.header + 1) {
@@ -167,13 +188,20 @@ CsvCut cut_by(const std::string& path, const CsvRecords::Dialect& dialect, std::
                                                                                                        : 0;
     }
     Seen& alike = seen[fields.size()];
-    if (++alike.rows == 1) alike.first = record->line();
+    if (++alike.rows == 1) {
+      alike.first = record->line();
+      alike.table = fields_above == fields.size() + 1 ? line_above : alike.first;
+    }
+    fields_above = fields.back().empty() ? fields.size() : 0;
+    line_above = record->line();
     if (alike.rows > cut.of_usual) {
       cut.of_usual = alike.rows;
       cut.usual = fields.size();
       cut.usual_line = alike.first;
+      cut.table_line = alike.table;
     }
   }
+  if (cut.unquoted > 0) cut.spaced = lines_with_spaced_quotes(beginning_of(path), dialect.delimiter);
   return cut;
 }
 
@@ -181,19 +209,21 @@ CutChoice chosen_cut(const std::string& path, Encoding encoding) {
   CutChoice choice;
   choice.dialect.encoding = encoding;
   Rank most;
-  for (const char delimiter : {',', ';', '\t', '|'}) {
+  for (const char delimiter : kDelimitersTried) {
     CsvRecords::Dialect dialect{delimiter, false, encoding};
     const std::optional<CsvCut> cut = cut_lines_or_records(path, dialect);
     if (!cut) continue;  // the last look says so
     const bool finer = choice.finer.usual == 0 || rank_of(*cut) > rank_of(choice.finer);
     if (cut->differs() && cut->usual > 1 && finer) choice.finer = *cut;
+    const bool wider = choice.wider.header == 0 || rank_of(*cut) > rank_of(choice.wider);
+    if (cut->header > 1 && wider) choice.wider = *cut;
     const Rank found = rank_of(*cut);
     if (found <= most) continue;
     most = found;
     choice.dialect = dialect;
     choice.cut = *cut;
   }
-  if (choice.cut.header > 1) choice.finer = {};
+  if (choice.cut.header > 1) choice.finer = choice.wider = {};
   return choice;
 }
 

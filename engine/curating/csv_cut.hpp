@@ -42,6 +42,9 @@ class CsvFileRecords final {
   std::vector<std::string> header_;
 };
 
+/// How many lines below the first one are looked at for the delimiter.
+inline constexpr std::size_t kRowsCut = 100;
+
 /// Into how many fields a delimiter cuts the lines of a file.
 struct CsvCut {
   std::size_t header = 0;    ///< fields of the first line
@@ -51,6 +54,7 @@ struct CsvCut {
   std::size_t of_usual = 0;  ///< so many of them have it
   std::size_t in_parts = 0;  ///< so many of them have as many parts_of() as the first line
   std::size_t unquoted = 0;  ///< so many of them are not correctly quoted, or not in the encoding
+  std::size_t spaced = 0;    ///< so many of the first 100 have blanks beside quotes, where some are not
   std::size_t empty = 0;     ///< so many of them are empty, where the first line has several fields
   // Of the lines with one field more than the first line:
   std::size_t one_more = 0;
@@ -61,6 +65,8 @@ struct CsvCut {
   std::uint64_t empty_line = 0;
   std::uint64_t usual_line = 0;   ///< the first with the usual number of fields
   std::uint64_t second_line = 0;  ///< where the first of the rows begins
+  std::uint64_t table_line = 0;  ///< the one with the usual number, or the one above it with a delimiter more
+  bool second_fits = false;      ///< whether the first of the rows has as many fields as the first line
 
   /// Whether the first line has as many fields as at least half of the others.
   [[nodiscard]] bool fits() const { return 2 * fitting >= rows; }
@@ -71,6 +77,9 @@ struct CsvCut {
 /// Cuts the first line and at most `rows` lines below.
 /// Throws  SourceError when it cannot be read, or has no readable first line.
 [[nodiscard]] CsvCut cut_by(const std::string& path, const CsvRecords::Dialect& dialect, std::size_t rows);
+
+/// The first line with more than blanks, delimiters and quotes, from 1; 0: none.
+[[nodiscard]] std::uint64_t first_written_line(const std::string& bytes);
 
 /// How the lines fall into words that blanks part, a quoted text being one.
 struct BlankCut {
@@ -83,10 +92,14 @@ struct BlankCut {
 /// `bytes`: the beginning of the file.
 [[nodiscard]] BlankCut cut_by_blanks(const std::string& bytes);
 
+/// A comma before the others.
+inline constexpr char kDelimitersTried[] = {',', ';', '\t', '|'};
+
 struct CutChoice {
   CsvRecords::Dialect dialect;  ///< `multiline` where cells have line ends in them
   CsvCut cut;                   ///< by that delimiter; without fields where none reads the first line
   CsvCut finer;  ///< by another that cuts the lines below into more fields, where that one leaves them whole
+  CsvCut wider;  ///< by another that cuts the first line into more fields, where that one leaves it whole
 };
 /// Chooses the delimiter that cuts the first line and most of the first rows into the same, largest number of
 /// fields; a comma before the others. Where each leaves the lines whole, says whether one would cut those

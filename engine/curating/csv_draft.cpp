@@ -322,7 +322,14 @@ class Draft final {
     column.type = guess.type;
     const std::string subject = "columns." + name + ".";
     if (glance.seen() == 0) out_.todo(3, subject + "type: no cell was seen; say what they hold");
-    if (guess.nearest != nullptr) explain_string(subject, glance, guess);
+    if (glance.is_padded()) {
+      out_.todo(3,
+                subject +
+                    "type: a string, since most of its cells are numbers or dates with blanks around them, "
+                    "which read as none: write the file without these blanks");
+    } else if (guess.nearest != nullptr) {
+      explain_string(subject, glance, guess);
+    }
     switch (column.type) {
       case ColumnType::integer:
       case ColumnType::decimal:

@@ -100,9 +100,39 @@ bool any_column(const CsvGlance& glance, const auto& holds) {
   return false;
 }
 
+bool has_a_type(const CsvGlance& glance, std::size_t column) {
+  return glance.columns[column].seen() > 0 && glance.columns[column].has_a_type();
+}
+
+/// The column of row numbers that R and pandas write, which has no name.
+bool is_nameless_numbering(const CsvGlance& glance, std::size_t column) {
+  return column == 0 && glance.numbers_rows && glance.header.front().empty();
+}
+
+/// Whether two columns or more tell names from cells, and no column of a type says otherwise: then a name
+/// that stands below itself is a coincidence.
+bool all_tell_names_from_cells(const CsvGlance& glance) {
+  std::size_t telling = 0;
+  for (std::size_t i = 0; i < glance.columns.size(); ++i) {
+    if (!has_a_type(glance, i)) continue;
+    if (!has_a_name(glance, i) && !is_nameless_numbering(glance, i)) return false;
+    ++telling;
+  }
+  return telling > 1 && tells_names_from_cells(glance);
+}
+
 /// Lines that other programs put above a table.
 std::optional<std::string> why_no_table_begins(const CsvGlance& glance) {
   if (auto why = why_above_a_table(glance.header.front())) return why;
+  const bool nameless = std::all_of(glance.header.begin(), glance.header.end(),
+                                    [](const std::string& name) { return trimmed(name).empty(); });
+  if (nameless) {
+    const std::string begin = std::to_string(glance.written_line);
+    return std::string(kFirstLineIsEmpty) +
+           (glance.written_line == 0
+                ? ", and all others are"
+                : ": the table seems to begin in line " + begin + ". Take the lines above it away");
+  }
   const bool labels = std::any_of(glance.header.begin(), glance.header.end(),
                                   [](const std::string& name) { return trimmed(name).ends_with(':'); });
   if (labels)
@@ -129,9 +159,9 @@ std::optional<std::string> why_other_shape(const CsvGlance& glance) {
   if (!glance.cut.fits()) return why_misfit(glance.cut);
   // Decimal commas cut numbers in two as well, but no names above them.
   const CsvCut& finer = glance.finer;
-  const bool names_below = finer.usual_line == finer.second_line && finer.usual_line > 0 &&
-                           glance.columns.front().first_unlike() == finer.second_line;
+  const bool names_below = finer.table_line < glance.columns.front().first_alike();
   if (finer.differs() && (names_below || !has_a_name(glance, 0))) return why_misfit(finer);
+  if (glance.wider.header > 1) return why_misfit(glance.wider);
   return std::nullopt;
 }
 
@@ -144,8 +174,9 @@ std::optional<std::string> why_no_names(const CsvGlance& glance) {
   if (numbers > 0 || is_undivided_record(glance)) {
     return "its first line has numbers or dates where names of columns would stand";
   }
+  if (all_tell_names_from_cells(glance)) return std::nullopt;
   const bool typed = any_column(
-      glance, [&](std::size_t i) { return glance.columns[i].seen() > 0 && glance.columns[i].has_a_type(); });
+      glance, [&](std::size_t i) { return has_a_type(glance, i) && !is_nameless_numbering(glance, i); });
   if (typed && !tells_names_from_cells(glance)) {
     return "its first line reads as the lines below do, in every column of numbers, dates, or true and false";
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "csv_cut.hpp"
+#include "csv_header.hpp"
 #include "csv_misfit.hpp"
 #include "epsilog/engine/not_text.hpp"
 #include "epsilog/engine/utf8.hpp"
@@ -47,16 +48,29 @@ std::string_view kind_of(std::string_view cell) {
   return digits && (is_digit(cell.front()) || is_digit(cell.back())) ? "a text with digits" : "a text";
 }
 
+bool is_padded_value(std::string_view cell) {
+  const std::size_t begin = cell.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return false;
+  const std::string_view inner = cell.substr(begin, cell.find_last_not_of(' ') - begin + 1);
+  if (inner.size() == cell.size()) return false;
+  const std::string_view kind = kind_of(inner);
+  return kind == kNumber || kind == kCode || kind == kDate;
+}
+
 void try_to_read(Reading& reading, std::string_view cell, std::uint64_t line) {
   if (reads(reading.reader, cell)) {
     ++reading.reads;
+    if (reading.first == 0) reading.first = line;
   } else if (reading.miss.line == 0) {
     reading.miss = {line, kind_of(cell)};
   }
 }
 
 void see_code(Reading& reading, std::string_view cell, std::uint64_t line) {
-  if (reads(reading.reader, cell)) ++reading.codes;
+  if (reads(reading.reader, cell)) {
+    ++reading.codes;
+    if (reading.first == 0) reading.first = line;
+  }
   if (reading.miss.line == 0) reading.miss = {line, kind_of(cell)};
 }
 
@@ -105,6 +119,12 @@ const std::vector<CellDialect>& formats() {
   return kFormats;
 }
 
+bool has_blanks_beside_first_quotes(const std::string& bytes) {
+  const std::string_view line = std::string_view(bytes).substr(0, bytes.find_first_of("\r\n"));
+  return std::any_of(std::begin(kDelimitersTried), std::end(kDelimitersTried),
+                     [&](char delimiter) { return has_blanks_beside_quotes(line, delimiter); });
+}
+
 }  // namespace
 
 std::size_t number_formats() {
@@ -134,6 +154,7 @@ void ColumnGlance::see(std::string_view cell, std::uint64_t line) {
   like_name_ += cell == name_ ? 1 : 0;
   shaped_like_name_ += !shape_.empty() && shape_of(cell) == shape_ ? 1 : 0;
   repeats_ = !hashes_.insert(std::hash<std::string_view>{}(cell)).second || repeats_;
+  padded_ += is_padded_value(cell) ? 1 : 0;
   const bool code = is_a_code(cell);
   for (std::vector<Reading>* numbers : {&whole_, &real_}) {
     for (Reading& reading : *numbers) code ? see_code(reading, cell, line) : try_to_read(reading, cell, line);
@@ -152,11 +173,11 @@ bool ColumnGlance::has_a_type() const {
   return any_reading([this](const Reading& reading) { return 2 * (reading.reads + reading.codes) > seen_; });
 }
 
-std::uint64_t ColumnGlance::first_unlike() const {
+std::uint64_t ColumnGlance::first_alike() const {
   std::uint64_t line = 0;
   (void)any_reading([&](const Reading& reading) {
     const bool most = 2 * (reading.reads + reading.codes) > seen_;
-    if (most) line = reading.miss.line;
+    if (most) line = reading.first;
     return most;
   });
   return line;
@@ -190,19 +211,27 @@ CsvGlance look_at_csv(const std::string& path, std::size_t rows) {
   const CutChoice choice = chosen_cut(path, encoding_of(bytes, glance.broken_line));
   glance.dialect = choice.dialect;
   glance.cut = choice.cut;
+  glance.written_line = first_written_line(bytes);
   glance.finer = choice.finer;
+  glance.wider = choice.wider;
   if (glance.cut.header <= 1) glance.blanks = cut_by_blanks(bytes);
   if (glance.cut.header == 0 && glance.blanks.words > 1) fail_csv(path, std::string(kBlanksPart));
+  if (glance.cut.header == 0 && has_blanks_beside_first_quotes(bytes)) {
+    fail_csv(path, std::string(kBlanksBesideQuotes));
+  }
   if (glance.cut.header > 0) glance.cut = cut_by(path, glance.dialect, rows);
   CsvFileRecords records(path, glance.dialect);
   glance.header = records.header();
   for (const std::string& name : glance.header) glance.columns.emplace_back(name);
   const std::span<const std::string_view> words = words_for_missing();
   std::set<std::string_view> missing;
+  std::size_t fitting = 0, from_0 = 0, from_1 = 0;
   for (std::size_t row = 0; row < rows; ++row) {
     const CsvRecords* record = records.next();
     if (record == nullptr) break;
     if (!records.fits()) continue;
+    from_0 += record->fields().front() == std::to_string(fitting) ? 1 : 0;
+    from_1 += record->fields().front() == std::to_string(++fitting) ? 1 : 0;
     for (std::size_t i = 0; i < glance.columns.size(); ++i) {
       const std::string_view cell = record->fields()[i];
       glance.columns[i].see(cell, record->line());
@@ -210,6 +239,7 @@ CsvGlance look_at_csv(const std::string& path, std::size_t rows) {
       if (known != words.end()) missing.insert(*known);
     }
   }
+  glance.numbers_rows = fitting > 1 && (from_0 == fitting || from_1 == fitting);
   for (const std::string_view known : words) {
     if (missing.contains(known)) glance.missing.emplace_back(known);
   }

@@ -35,6 +35,7 @@ struct Reading {
   std::uint64_t reads = 0;
   std::uint64_t codes = 0;  ///< that would read, and are taken for codes
   FirstMiss miss;
+  std::uint64_t first = 0;  ///< the line of the first that reads, or would; 0: none
 };
 
 enum class NumberKind { whole, real };
@@ -51,13 +52,15 @@ class ColumnGlance final {
   [[nodiscard]] std::uint64_t seen() const { return seen_; }  ///< cells that do not mean missing
   /// Whether there were two or more, none was missing and no two were the same.
   [[nodiscard]] bool all_differ() const { return seen_ > 1 && !repeats_ && !some_missing_; }
+  /// Whether most of its cells are numbers or dates with blanks around them.
+  [[nodiscard]] bool is_padded() const { return 2 * padded_ > seen_; }
   [[nodiscard]] const Reading& number(NumberKind kind, std::size_t format) const;
   [[nodiscard]] const Reading& date(std::size_t format) const { return dates_[format]; }
   [[nodiscard]] const Reading& truth() const { return truth_; }
   /// Whether most of its cells read as numbers, dates, or true and false.
   [[nodiscard]] bool has_a_type() const;
-  /// The line of the first cell that is not as most of them are; 0: none, or there is no such type.
-  [[nodiscard]] std::uint64_t first_unlike() const;
+  /// The line of the first cell that is as most of them are; 0: there is no such type.
+  [[nodiscard]] std::uint64_t first_alike() const;
   /// Whether the name would read as most of its cells do.
   [[nodiscard]] bool reads_like_its_cells(std::string_view name) const;
   /// Whether the name stands below itself as a cell, or has digits and the shape of most cells.
@@ -72,6 +75,7 @@ class ColumnGlance final {
   std::uint64_t like_name_ = 0;
   std::uint64_t shaped_like_name_ = 0;
   std::uint64_t seen_ = 0;
+  std::uint64_t padded_ = 0;
   bool some_missing_ = false;
   bool repeats_ = false;
   std::unordered_set<std::size_t> hashes_;
@@ -86,9 +90,12 @@ struct CsvGlance {
   CsvCut cut;       ///< by that delimiter
   BlankCut blanks;  ///< where that delimiter leaves the first line whole
   CsvCut finer;  ///< by another that cuts the lines below into more fields, where that one leaves them whole
+  CsvCut wider;  ///< by another that cuts the first line into more fields, where that one leaves it whole
   std::uint64_t broken_line = 0;  ///< the first that is not UTF-8, of a file that is; 0: none
   std::vector<std::string> header;
   std::vector<ColumnGlance> columns;
+  std::uint64_t written_line = 0;    ///< first_written_line()
+  bool numbers_rows = false;         ///< the first column numbers the rows from 0 or 1, and there are several
   std::vector<std::string> missing;  ///< texts that usually mean "missing" and occurred
 };
 

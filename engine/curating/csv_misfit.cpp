@@ -1,5 +1,9 @@
 #include "csv_misfit.hpp"
 
+#include <algorithm>
+
+#include "csv_header.hpp"
+
 namespace epsilog::engine {
 namespace {
 
@@ -32,15 +36,22 @@ std::string why_one_more(const CsvCut& cut) {
 
 std::string why_misfit(const CsvCut& cut) {
   if (2 * cut.unquoted > cut.rows) {
-    return "most lines below the first one are not correctly quoted. Where cells have line ends in them, "
-           "write "
-           "them without, or declare `multiline: true`, which docs/rows.md says the risk of";
+    if (2 * cut.spaced > std::min(cut.rows, kRowsCut)) return std::string(kBlanksBesideQuotes);
+    return "most lines below the first one are not correctly quoted. A cell with a quote, a delimiter or a "
+           "line end in it stands in quotes, and each quote in it is doubled. Where cells have line ends in "
+           "them, write them without, or declare `multiline: true`, which docs/rows.md says the risk of";
   }
   const std::string first = "its first line has " + fields_text(cut.header);
   if (!cut.differs()) return first + ", and most lines below have other numbers of them";
   const std::string both = first + ", and most lines below have " + fields_text(cut.usual);
-  if (cut.usual_line > cut.second_line) {
-    return both + ": the table seems to begin in line " + std::to_string(cut.usual_line) +
+  const bool below = cut.usual_line > cut.second_line;
+  if (cut.usual < cut.header && (cut.second_fits || !below)) {
+    return both + ", the first of them in line " + std::to_string(cut.usual_line) +
+           ": write a delimiter for each cell that a line lacks, at its end too; where a name has a "
+           "delimiter in it, quote it; where the first line is a title, take it away";
+  }
+  if (below) {
+    return both + ": the table seems to begin in line " + std::to_string(cut.table_line) +
            ". Take the lines above it away";
   }
   if (cut.usual == cut.header + 1) return both + ": " + why_one_more(cut);

@@ -89,10 +89,28 @@ std::vector<std::string> blank_parted(std::string_view line) {
   return words;
 }
 
+bool is_blank_line(std::string_view line) {
+  return line.find_first_not_of(" \t\r,;|\"") == std::string_view::npos;
+}
+
+bool has_blanks_beside_quotes(std::string_view line, char delimiter) {
+  for (std::size_t at = line.find(' '); at < line.size(); at = line.find(' ', at)) {
+    const std::size_t end = std::min(line.find_first_not_of(' ', at), line.size());
+    const bool begins = at == 0 || line[at - 1] == delimiter;
+    const bool ends = end == line.size() || line[end] == delimiter;
+    if (begins && line.substr(end).starts_with('"')) return true;
+    if (ends && line.substr(0, at).ends_with('"')) return true;
+    at = end;
+  }
+  return false;
+}
+
 std::optional<std::string> why_absent(const std::string& column, const std::vector<std::string>& columns,
                                       std::string_view beginning, char delimiter) {
   const std::string_view line = first_line_of(beginning);
   const std::vector<std::string> fields = parted(line, delimiter);
+  if (is_blank_line(line))
+    return std::string(kFirstLineIsEmpty) + ": take the lines above the names of columns away";
   const bool names_some = std::any_of(columns.begin(), columns.end(),
                                       [&](const std::string& one) { return has_all(fields, {one}); });
   if (auto why = why_above_a_table(line); why && !names_some) return why;
@@ -109,6 +127,7 @@ std::optional<std::string> why_absent(const std::string& column, const std::vect
   if (has_all(blank_parted(line), columns))
     return "its names are parted by blanks, which are no delimiter: save it with a comma, semicolon or tab "
            "between them";
+  if (has_blanks_beside_quotes(line, delimiter)) return std::string(kBlanksBesideQuotes);
   if (line.find('\r') != std::string_view::npos)
     return "its lines end in carriage returns: convert them, for instance with tr '\\r' '\\n'";
   return std::nullopt;

@@ -19,6 +19,14 @@ namespace epsilog::engine {
 /// elsewhere.
 [[nodiscard]] std::vector<std::string> blank_parted(std::string_view line);
 
+/// Whether blanks stand between a quote and a delimiter, or an end of the line: "a", "b".
+[[nodiscard]] bool has_blanks_beside_quotes(std::string_view line, char delimiter);
+inline constexpr std::string_view kBlanksBesideQuotes =
+    "blanks stand between its delimiters and its quotes: write it without these blanks";
+/// Whether a line has nothing but blanks, delimiters and quotes.
+[[nodiscard]] bool is_blank_line(std::string_view line);
+inline constexpr std::string_view kFirstLineIsEmpty = "its first line is empty";
+
 /// Says why a column is not there, where the first line shows it. `columns`: all that have to be there;
 /// `beginning`: the first bytes of the file.
 [[nodiscard]] std::optional<std::string> why_absent(const std::string& column,

@@ -151,6 +151,8 @@ TEST_CASE("every verb that reads a source says where the first line shows why a 
   says("age;ward\n1;A\n", "it has under `delimiter: ';'`");
   says("\"age\";\"ward\"\n1;\"A\"\n", "it has under `delimiter: ';'`");
   says("age\tward\n1\tA\n", "it has under `delimiter: \"\\t\"`");
+  says("\nage,ward\n1,A\n", "its first line is empty");
+  says("\"age\", \"ward\"\n1, \"A\"\n", "blanks stand between its delimiters and its quotes");
   says("age ward\n1 A\n", "its names are parted by blanks");
   says("\"age\" \"ward\"\n1 \"A\"\n", "its names are parted by blanks");
   says("Age, ward,Zoe\n1,A,x\n", "differs in capitals or in the blanks around it");

@@ -203,6 +203,25 @@ inline const std::map<std::string, Damage>& damages() {
          file.above = "# exported by Zclerk" + file.line_end;
          return file.text();
        }},
+      {"empty line above",
+       [](GoodFile file) {
+         file.above = file.line_end;
+         return file.text();
+       }},
+      {"blanks beside quotes",
+       [](GoodFile file) {
+         file.quoted = true;
+         std::string text = file.text();
+         const std::string between = std::string("\"") + file.delimiter + '"';
+         for (std::size_t at = text.find(between); at < text.size(); at = text.find(between, at + 2))
+           text.insert(at + 2, " ");
+         return text;
+       }},
+      {"last cells left out",
+       [](GoodFile file) {
+         for (auto& row : file.rows) row.pop_back();
+         return file.text();
+       }},
       {"blanks", [=](const GoodFile& file) { return blank_parted_text(file); }},
       {"blanks and row numbers",
        [=](const GoodFile& file) { return blank_parted_text(with_row_names(file, true)); }},

@@ -125,12 +125,13 @@ TEST_CASE("policy init: names and cells are told apart by what they read as", "[
   for (const char* names :
        {"age,ward\n1,A\n", "T1,T2\n1,2\n", "Visit 1,Weight at 6 months\n1,A\n", "_1,x2\n1,2\n",
         "24h urine,5-ALA\n0.5,1\n", ",age\n0,34\n1,71\n", "id,,age\n1,x,3\n", "seen\n2024-01-31\n",
-        "flag\ntrue\nfalse\n", "Betrag\n1,5\n2,25\n", "2nd,1st\n1,2\n", "name,age\nanna,\nbert,3\n"}) {
+        "flag\ntrue\nfalse\n", "Betrag\n1,5\n2,25\n", "2nd,1st\n1,2\n", "name,age\nanna,\nbert,3\n",
+        "kin,age,cost\nson,4,1.5\nkin,39,2\n", "\"\",y,week\n1,y,0\n2,y,2\n"}) {
     CAPTURE(names);
     CHECK(outcome(names) == "drafted");
   }
-  for (const char* texts :
-       {"name,ward\nanna,A\nbert,B\n", "name\n", "anna,F\nbert,M\nclara,D\n", "name age\nbo x\n"}) {
+  for (const char* texts : {"name,ward\nanna,A\nbert,B\n", "name\n", "anna,F\nbert,M\nclara,D\n",
+                            "name age\nbo x\n", ",class,sex\n1,a,m\n2,b,m\n", ",class,sex\n0,a,m\n1,b,m\n"}) {
     CAPTURE(texts);
     CHECK(outcome(texts) == kAsked);
   }

@@ -205,6 +205,15 @@ TEST_CASE(
       named,
       "source: its first line has 2 fields, and most lines below have 3 fields: each of these begins with "
       "the number of its row, as R writes it"));
+  const std::string lacking = todos("id,age,ward\n1,34,A\n2,71\n3,55\n4,18\n", FirstLine::names);
+  CHECK(has(lacking, "most lines below have 2 fields, the first of them in line 3: write a delimiter"));
+  // Read with decimal commas, the lines below the names are numbers of one column.
+  for (const char* block :
+       {"Title\n\nid,age\n1,34\n2,71\n3,55\n", "Title\nBy Bo\nid,age,\n1,34\n2,71\n3,5\n"}) {
+    const std::string said = todos(block, FirstLine::names);
+    CAPTURE(said);
+    CHECK(has(said, "the table seems to begin in line 3. Take"));
+  }
   const std::string words = todos("patient name\nanna q\nbert m\n", FirstLine::guessed);
   CHECK(has(words, "source: the lines have 2 words each, parted by blanks"));
 }
