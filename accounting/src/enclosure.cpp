@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "epsilog/accounting/stopping.hpp"
+
 namespace epsilog::accounting {
 namespace {
 
@@ -32,7 +34,9 @@ Enclosure::Enclosure(unsigned long value, unsigned bits) : low_(bits), high_(bit
 }
 
 Enclosure::Enclosure(const Rational& value, unsigned bits)
-    : low_(MpfrNumber::rounded(value, bits, MPFR_RNDD)), high_(MpfrNumber::rounded(value, bits, MPFR_RNDU)) {}
+    : low_(MpfrNumber::rounded(value, bits, MPFR_RNDD)), high_(MpfrNumber::rounded(value, bits, MPFR_RNDU)) {
+  stop_if_asked();
+}
 
 Enclosure& Enclosure::operator+=(const Enclosure& other) {
   mpfr_add(low_.get(), low_.get(), other.low_.get(), MPFR_RNDD);
@@ -48,6 +52,7 @@ Enclosure& Enclosure::operator-=(const Enclosure& other) {
 }
 
 Enclosure& Enclosure::operator*=(const Enclosure& other) {
+  stop_if_asked();
   if (this == &other) return *this *= Enclosure(other);
   if (not_negative(other.low_)) {
     mpfr_mul(low_.get(), low_.get(), (not_negative(low_) ? other.low_ : other.high_).get(), MPFR_RNDD);

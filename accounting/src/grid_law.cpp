@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "epsilog/accounting/certified_crossing.hpp"
+#include "epsilog/accounting/stopping.hpp"
 #include "response_law.hpp"
 
 namespace epsilog::accounting {
@@ -149,6 +150,7 @@ class GridSum final {
     long new_low = last;
     long new_high = 0;
     for (const auto& [shift, p] : kernel.terms) {
+      stop_if_asked();
       long i = static_cast<long>(low_);
       const long end = static_cast<long>(high_);
       new_low = std::min(new_low, std::clamp(i + shift, 0L, last));

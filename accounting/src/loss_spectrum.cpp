@@ -5,6 +5,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/mpfr_number.hpp"
+#include "epsilog/accounting/stopping.hpp"
 
 namespace epsilog::accounting {
 namespace {
@@ -76,6 +77,7 @@ Disc power(const Disc& base, std::uint64_t count) {
 void transform(std::vector<Complex>& data, const std::vector<Complex>& roots) {
   const std::size_t n = data.size();
   for (std::size_t half = n / 2, stride = 1; half >= 1; half /= 2, stride *= 2) {
+    stop_if_asked();
     for (std::size_t start = 0; start < n; start += 2 * half) {
       Complex* const low = data.data() + start;
       Complex* const high = low + half;
@@ -179,6 +181,7 @@ bool LossSpectrum::scanned(const std::vector<Law>& laws) {
   double affordable = static_cast<double>(laws.size()) * static_cast<double>(last) * levels / 2;
   std::vector<Disc> ones(laws.size());
   for (std::size_t frequency = 0; frequency <= last;) {
+    stop_if_asked();
     affordable -= cells;
     if (affordable < 0) {
       values_.clear();
@@ -226,6 +229,7 @@ void LossSpectrum::transformed(const std::vector<Law>& laws) {
       work[index & (n - 1)].re = law.mass[i];
     }
     transform(work, table);
+    stop_if_asked();
     for (std::size_t frequency = 0; frequency < values.size(); ++frequency) {
       Disc& value = values[frequency];
       if (is_nothing(value)) continue;
