@@ -7,6 +7,7 @@
 #include "epsilog/accounting/floating_point.hpp"
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/accounting/renyi.hpp"
+#include "epsilog/accounting/stopping.hpp"
 #include "epsilog/accounting/zcdp.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy.hpp"
@@ -261,6 +262,7 @@ std::vector<Reaccount> reaccount(const std::string& ledger_path, const Reaccount
   view->each_decision(
       question.dataset, 0,
       [&](const ledger::StoredDecision& stored) {
+        accounting::stop_if_asked();
         try {
           history.decision(stored);
         } catch (const LedgerCorrupt& fault) {

@@ -7,6 +7,7 @@
 #include "epsilog/accounting/bounded_sum.hpp"
 #include "epsilog/accounting/composition.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stopping.hpp"
 #include "epsilog/accounting/zcdp.hpp"
 #include "loss_caps.hpp"
 #include "released_question.hpp"
@@ -267,6 +268,7 @@ std::vector<const Plan*> parts_of(const Plan& plan) {
 
 Plan make_plan(const Dataset& dataset, const Request& request, std::uint64_t sharing) {
   EPSILOG_INVARIANT(request.rows.empty());
+  accounting::stop_if_asked();
   Plan plan;
   plan.derivation = released_derivation(dataset, request.question);
   plan.suppress_below = request.question.suppress_below;
@@ -337,19 +339,21 @@ std::vector<std::vector<Accuracy>> accuracies(const Plan& plan, std::span<const 
   std::vector<std::vector<Accuracy>> result;
   if (plan.mechanisms.empty() || !plan.rows.empty()) return result;
   if (const mechanisms::QuantileMechanism* selected = plan.mechanisms.front().quantiles()) {
-    for (std::size_t i = 0; i < selected->parameters().nodes.size(); ++i) {
-      auto& of_quantile = result.emplace_back();
-      for (const Rational& alpha : alphas) {
-        if (alpha < mechanisms::least_rank_alpha()) continue;
-        mechanisms::RankAccuracy ranks = selected->rank_accuracy_up(i, alpha);
-        of_quantile.push_back({alpha, std::move(ranks.error), std::move(ranks.ties)});
-      }
+    result.resize(selected->parameters().nodes.size());
+    for (const Rational& alpha : alphas) {
+      if (alpha < mechanisms::least_rank_alpha()) continue;
+      std::vector<mechanisms::RankAccuracy> ranks = selected->rank_accuracies_up(alpha);
+      for (std::size_t i = 0; i < ranks.size(); ++i)
+        result[i].push_back({alpha, std::move(ranks[i].error), std::move(ranks[i].ties)});
     }
     return result;
   }
   for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
     auto& of_component = result.emplace_back();
-    for (const Rational& alpha : alphas) of_component.push_back({alpha, accuracy_up(plan, i, alpha)});
+    for (const Rational& alpha : alphas) {
+      accounting::stop_if_asked();
+      of_component.push_back({alpha, accuracy_up(plan, i, alpha)});
+    }
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stopping.hpp"
 #include "table_box.hpp"
 
 namespace epsilog::engine {
@@ -115,6 +116,7 @@ std::vector<mechanisms::AnswerIntervals> PlanIntervals::laws(const Plan& plan, c
 
 PlanIntervals::Inverted PlanIntervals::inverted(const Plan& plan, const Rational& alpha, Cells which,
                                                 std::size_t rows) const {
+  accounting::stop_if_asked();
   Inverted result;
   result.holds_from.resize(groups_.size());
   if (plan.mechanisms.front().quantiles() != nullptr) return result;

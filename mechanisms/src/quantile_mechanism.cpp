@@ -1,9 +1,11 @@
 #include "epsilog/mechanisms/quantile_mechanism.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stopping.hpp"
 #include "guarded_bits.hpp"
 #include "quantile_split.hpp"
 #include "quantile_utility.hpp"
@@ -98,35 +100,79 @@ std::size_t QuantileMechanism::bytes_drawn() const {
   return (words + kWordsFetched) * sizeof(std::uint64_t);
 }
 
-RankAccuracy QuantileMechanism::rank_accuracy_up(std::size_t quantile, const Rational& alpha) const {
-  const Parameters& p = parameters_;
-  if (quantile >= p.nodes.size()) throw InvalidParameter("quantile: there are fewer");
+namespace {
+
+void require_rank_alpha(const Rational& alpha) {
   if (alpha < least_rank_alpha() || alpha >= 1)
     throw InvalidParameter("alpha: must be at least 2^-1024 and below 1");
-  std::vector<const QuantileNode*> node_of(p.nodes.size());
-  for (const QuantileNode& node : p.nodes) node_of[node.quantile] = &node;
-  const Rational alpha_each = alpha / (node_of[quantile]->level + 1);
+}
 
-  // Bounds that bind this quantile were selected on the way to it, and theirs on the way to them.
-  const auto bound = [&](const auto& self, std::size_t of) -> RankAccuracy {
-    const QuantileNode& node = *node_of[of];
-    RankAccuracy sum{.error = rank_error_up({.selection = p.selection,
-                                             .candidates = p.candidates,
-                                             .rate = rate_of_error(p, node),
-                                             .step = Rational(1) / node.share.get_den()},
-                                            alpha_each),
-                     .ties = 0};
+/// Rank errors of the quantiles of one release at one alpha. What is shared by several is computed once.
+class RankAccuracies final {
+ public:
+  RankAccuracies(const QuantileParameters& p, const Rational& alpha)
+      : p_(p), alpha_(alpha), node_of_(p.nodes.size()), levels_(p.levels) {
+    for (const QuantileNode& node : p.nodes) node_of_[node.quantile] = &node;
+  }
+
+  [[nodiscard]] RankAccuracy of(std::size_t quantile) {
+    const unsigned level = node_of_[quantile]->level;
+    Level& shared = levels_.at(level);
+    if (!shared.bound) {
+      shared.bound.emplace(p_.selection, p_.candidates, Rational(alpha_ / (level + 1)));
+      shared.known.resize(p_.nodes.size());
+    }
+    return at(shared, quantile);
+  }
+
+ private:
+  /// Alpha is shared equally by the selections on the way to a quantile: as many as its level says.
+  struct Level {
+    std::optional<RankErrorBound> bound;
+    std::vector<std::optional<RankAccuracy>> known;  ///< [quantile]
+  };
+
+  /// Bounds that bind this quantile were selected on the way to it, and theirs on the way to them.
+  const RankAccuracy& at(Level& level, std::size_t quantile) {
+    std::optional<RankAccuracy>& known = level.known[quantile];
+    if (known) return *known;
+    accounting::stop_if_asked();
+    const QuantileNode& node = *node_of_[quantile];
+    RankAccuracy sum{
+        .error = level.bound->error_up(rate_of_error(p_, node), Rational(1) / node.share.get_den()),
+        .ties = 0};
     const auto add = [&](const std::optional<std::size_t>& divided_at, const Rational& weight) {
       if (!divided_at) return;
-      const RankAccuracy before = self(self, *divided_at);
+      const RankAccuracy& before = at(level, *divided_at);
       sum.error += weight * before.error;
       sum.ties += weight * (before.ties + 1);
     };
     add(node.lower, 1 - node.share);
     add(node.upper, node.share);
-    return sum;
-  };
-  return bound(bound, quantile);
+    return known.emplace(std::move(sum));
+  }
+
+  const QuantileParameters& p_;
+  const Rational& alpha_;
+  std::vector<const QuantileNode*> node_of_;
+  std::vector<Level> levels_;
+};
+
+}  // namespace
+
+RankAccuracy QuantileMechanism::rank_accuracy_up(std::size_t quantile, const Rational& alpha) const {
+  if (quantile >= parameters_.nodes.size()) throw InvalidParameter("quantile: there are fewer");
+  require_rank_alpha(alpha);
+  return RankAccuracies(parameters_, alpha).of(quantile);
+}
+
+std::vector<RankAccuracy> QuantileMechanism::rank_accuracies_up(const Rational& alpha) const {
+  require_rank_alpha(alpha);
+  RankAccuracies accuracies(parameters_, alpha);
+  std::vector<RankAccuracy> result;
+  result.reserve(parameters_.nodes.size());
+  for (std::size_t i = 0; i < parameters_.nodes.size(); ++i) result.push_back(accuracies.of(i));
+  return result;
 }
 
 }  // namespace epsilog::mechanisms

@@ -22,11 +22,10 @@ Enclosure wrong_of_flips(const Rational& w, unsigned long m, unsigned bits) {
   return one - (one - none) / (Enclosure(w, bits) * m);
 }
 
-/// The largest probability w of a candidate, compared with the right one's, that keeps a wrong choice within
-/// alpha; rounded down. At least 1: any.
-Rational odds_down(const RankError& error, const Rational& alpha) {
-  const auto m = static_cast<unsigned long>(error.candidates);
-  if (error.selection == Selection::exponential) return alpha / ((1 - alpha) * (m - 1));
+Rational odds_down(Selection selection, std::uint64_t candidates, const Rational& alpha) {
+  if (candidates == 1) return 1;
+  const auto m = static_cast<unsigned long>(candidates);
+  if (selection == Selection::exponential) return alpha / ((1 - alpha) * (m - 1));
   if (alpha >= 1 - Rational(1, m)) return 1;
   // About (m - 1) w / 2 of the sum is left where all is small: twice the digits of alpha and m.
   const auto lost = static_cast<unsigned>(2 * std::max(0.0, -log2_estimate(alpha)) + 64);
@@ -41,16 +40,20 @@ Rational odds_down(const RankError& error, const Rational& alpha) {
 
 }  // namespace
 
-Rational rank_error_up(const RankError& error, const Rational& alpha) {
-  if (error.candidates == 1) return 0;
+RankErrorBound::RankErrorBound(Selection selection, std::uint64_t candidates, const Rational& alpha) {
   const ExponentRange range;
-  const Rational w = odds_down(error, alpha);
-  if (w >= 1) return 0;
+  odds_ = odds_down(selection, candidates, alpha);
+}
+
+Rational RankErrorBound::error_up(const Rational& rate, const Rational& step) const {
+  if (odds_ >= 1) return 0;
+  const ExponentRange range;
   // An error of t and more has probability at most alpha as soon as e^-(rate t) <= w.
-  const Rational steps = error.rate * error.step;
+  const Rational steps = rate * step;
   const unsigned bits = 128 + static_cast<unsigned>(std::max(0.0, -log2_estimate(steps)));
-  const Rational least = (log(Enclosure(Rational(1 / w), bits)) / Enclosure(steps, bits)).high().rational();
-  return error.step * (std::max(accounting::ceil(least), Integer(1)) - 1);
+  const Rational least =
+      (log(Enclosure(Rational(1 / odds_), bits)) / Enclosure(steps, bits)).high().rational();
+  return step * (std::max(accounting::ceil(least), Integer(1)) - 1);
 }
 
 }  // namespace epsilog::mechanisms

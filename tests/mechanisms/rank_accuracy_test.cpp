@@ -2,6 +2,7 @@
 #include "rank_accuracy.hpp"
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stopping.hpp"
 #include "epsilog/mechanisms/quantile_mechanism.hpp"
 #include "selection_law.hpp"
 #include "support/catch.hpp"
@@ -145,6 +146,28 @@ TEST_CASE("rank accuracy: where many rows have one value, quantiles above it err
   CHECK(m.rank_accuracy_up(2, {1, 20}).error < 2);
   CHECK(m.rank_accuracy_up(2, {1, 20}).ties == Rational(1, 2));
   CHECK(tail(m, data, 2, {3, 4}, 100).down > Rational(99, 100));
+}
+
+TEST_CASE("rank accuracy: 99 quantiles at once are as each by itself, for the work of a few",
+          "[mechanisms][quantile]") {
+  std::vector<Rational> quantiles;
+  for (unsigned long i = 1; i < 100; ++i) quantiles.emplace_back(i, 100);
+  for (const Selection selection : kSelections) {
+    const QuantileMechanism m = mechanism(selection, "1", quantiles, 111);
+    std::size_t steps = 0;
+    const auto count = [&] { return ++steps == 0; };
+    const StopScope scope(count);
+    const std::vector<RankAccuracy> all = m.rank_accuracies_up({1, 20});
+    const std::size_t at_once = std::exchange(steps, 0);
+    REQUIRE(all.size() == quantiles.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const RankAccuracy one = m.rank_accuracy_up(i, {1, 20});
+      CHECK(all[i].error == one.error);
+      CHECK(all[i].ties == one.ties);
+    }
+    CHECK(at_once * 2 < steps);
+    CHECK(steps < 99 * 1000);
+  }
 }
 
 TEST_CASE("rank accuracy: one candidate is always right, and alpha has its range",

@@ -84,6 +84,10 @@ class QuantileMechanism final {
   /// Requires  quantile < the number of quantiles asked for; least_rank_alpha() <= alpha < 1.
   /// Throws    InvalidParameter.
   [[nodiscard]] RankAccuracy rank_accuracy_up(std::size_t quantile, const Rational& alpha) const;
+  /// Returns [quantile] the same of each, for little more than the work of one.
+  /// Requires  least_rank_alpha() <= alpha < 1.
+  /// Throws    InvalidParameter.
+  [[nodiscard]] std::vector<RankAccuracy> rank_accuracies_up(const Rational& alpha) const;
 
  private:
   [[nodiscard]] std::vector<Rational> drawn(std::span<const std::vector<CandidateRows>> cells,
