@@ -199,6 +199,19 @@ std::vector<Reason> access_reasons(const Policy& policy, const Dataset& dataset,
   return forbidden;
 }
 
+bool is_of_a_rule(RefusalCode code) {
+  switch (code) {
+    case RefusalCode::principal_not_allowed:
+    case RefusalCode::purpose_not_allowed:
+    case RefusalCode::forbidden:
+    case RefusalCode::statistic_not_allowed:
+    case RefusalCode::column_not_allowed:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool closes_the_door(const std::vector<Reason>& reasons) {
   return std::any_of(reasons.begin(), reasons.end(), [](const Reason& reason) {
     return reason.code == RefusalCode::principal_not_allowed ||

@@ -23,6 +23,9 @@ namespace epsilog::engine {
 [[nodiscard]] std::vector<Reason> access_reasons(const Policy& policy, const Dataset& dataset,
                                                  const Request& request);
 
+/// Whether the reason is a rule that no amount of budget overcomes, as access_reasons() finds them.
+[[nodiscard]] bool is_of_a_rule(RefusalCode code);
+
 /// Whether there is one among the reasons after which a refusal says nothing of limits and balances.
 [[nodiscard]] bool closes_the_door(const std::vector<Reason>& reasons);
 

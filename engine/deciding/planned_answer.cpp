@@ -5,15 +5,18 @@
 
 #include "access.hpp"
 #include "epsilog/accounting/composition.hpp"
+#include "epsilog/accounting/stopping.hpp"
 #include "holds_from.hpp"
 
 namespace epsilog::engine {
 
 Answer planned_answer(const Request& request, const Plan& plan, std::int64_t policy_version,
-                      Accuracies accuracy, std::vector<Accuracies> of_rows) {
+                      Accuracies accuracy, std::vector<Accuracies> of_rows, BatchRows rows) {
   Answer answer;
+  answer.rows_count = request.rows.size();
   of_rows.resize(request.rows.size());
-  for (std::size_t row = 0; row < request.rows.size(); ++row) {
+  for (std::size_t row = 0; rows == BatchRows::told && row < request.rows.size(); ++row) {
+    accounting::stop_if_asked();
     answer.rows.push_back(planned_answer(request_of_row(request, row), *plan.rows[row], policy_version,
                                          std::move(of_rows[row])));
   }
@@ -43,6 +46,7 @@ Answer planned_answer(const Request& request, const Plan& plan, std::int64_t pol
   answer.planned.accuracy = std::move(accuracy);
   answer.planned.post_processing = plan.derivation.post_processing.kind;
   answer.planned.notes = plan.notes;
+  if (plan.composed) answer.planned.sum_of_rows = plan.composed->sum();
   return answer;
 }
 
@@ -60,6 +64,7 @@ bool has_values(const Answer& answer) {
 }
 
 accounting::ApproximateLoss sum_of_rows(const Answer& batch) {
+  if (batch.planned.sum_of_rows) return *batch.planned.sum_of_rows;
   std::vector<accounting::ApproximateLoss> losses;
   for (const Answer& row : batch.rows) {
     const auto& delta = row.planned.delta;

@@ -13,10 +13,15 @@ namespace epsilog::engine {
 /// As accuracies().
 using Accuracies = std::vector<std::vector<Accuracy>>;
 
+/// Whether the rows of a batch are told. A list that leaves them out leaves out what they share too: their
+/// components and records.
+enum class BatchRows : std::uint8_t { told, left_out };
+
 /// The public part of an answer: what is asked, and what is or would be recorded. It names no ledger.
 /// `of_rows`: of a batch the accuracies of its rows; none are told of those it does not have.
 [[nodiscard]] Answer planned_answer(const Request& request, const Plan& plan, std::int64_t policy_version,
-                                    Accuracies accuracy, std::vector<Accuracies> of_rows = {});
+                                    Accuracies accuracy, std::vector<Accuracies> of_rows = {},
+                                    BatchRows rows = BatchRows::told);
 
 /// What is said of a request that as_admitted() left unread: that who asks may not ask this dataset.
 [[nodiscard]] Answer turned_away_answer(const Policy& policy, const Dataset& dataset, const Request& unread,

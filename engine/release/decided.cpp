@@ -131,10 +131,11 @@ std::vector<Answer> Deciding::answers(Member& member) {
     const Recorded& recorded = member.recorded[i];
     if (recorded.kind == Recorded::Kind::written) {
       const auto& plan = steps_[i].plan;
-      answers.push_back(state_.described(steps_[i].request, plan, member.policy_version, alphas_));
+      const auto alphas = told_alphas(recorded.decision->draft.reasons, alphas_);
+      answers.push_back(state_.described(steps_[i].request, plan, member.policy_version, alphas));
       add_approvals(answers.back(), *recorded.decision, steps_[i].applied->policy);
       add_decision(answers.back(), *recorded.decision, false);
-      state_.add_intervals(answers.back(), plan, alphas_);
+      state_.add_intervals(answers.back(), plan, alphas);
       note_held_calendar(answers.back(), member.calendar_held);
     } else {
       if (!view) view.emplace(state_.snapshot());

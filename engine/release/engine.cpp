@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <limits>
 
 #include "access.hpp"
 #include "askable.hpp"
@@ -14,6 +15,7 @@
 #include "decided.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stopping.hpp"
 #include "epsilog/engine/held_calendar.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "expiry.hpp"
@@ -91,6 +93,7 @@ namespace {
 template <class Read>
 void visit_readable(EngineState& state, const std::string& id,
                     accounting::CallbackRef<void(const Answer&)> visit, const Read& read) {
+  accounting::stop_if_asked();
   std::optional<Answer> answer;
   try {
     answer = read();
@@ -98,6 +101,46 @@ void visit_readable(EngineState& state, const std::string& id,
     return state.unreadable(id, fault.what());
   }
   visit(*answer);
+}
+
+/// Begins the cursors of pages that go backwards, so that none is taken for one that goes forwards.
+constexpr std::string_view kBackwards = "b";
+
+/// The place at which a page begins, of its text: a cursor is not made but by history() and newest().
+std::int64_t place_of_cursor(const std::string& cursor, std::string_view order) {
+  if (cursor.empty()) return 0;
+  std::int64_t seq = 0;
+  const char* const end = cursor.data() + cursor.size();
+  const bool begins = cursor.starts_with(order);
+  const auto [stop, error] = std::from_chars(cursor.data() + (begins ? order.size() : 0), end, seq);
+  const std::int64_t first = order.empty() ? 0 : 1;
+  if (begins && error == std::errc() && stop == end && seq >= first &&
+      cursor == std::string(order) + std::to_string(seq)) {
+    return seq;
+  }
+  throw InvalidParameter("history: '" + cursor + "' is not where a page ended");
+}
+
+void require_dataset_known(EngineState& state, ledger::Snapshot& view, const std::string& dataset) {
+  if (dataset.empty() || !view.accounts(dataset).empty()) return;
+  (void)state.active_policy(view)->policy.dataset(dataset);
+}
+
+void require_one_at_least(std::int64_t limit) {
+  if (limit < 1) throw InvalidParameter("history: a page has one decision at least");
+}
+
+/// A visit that ends no page.
+auto each_of(accounting::CallbackRef<void(const Answer&)>& visit) {
+  return [&visit](const Answer& answer) {
+    visit(answer);
+    return true;
+  };
+}
+
+template <class Page>
+BatchRows rows_of(const Page& page) {
+  return page.rows ? BatchRows::told : BatchRows::left_out;
 }
 
 void require_held(const Request& request, bool held) {
@@ -164,20 +207,29 @@ Answer Engine::reject(const std::string& id, const Asker& by, const std::string&
 }
 
 void Engine::pending(const std::string& dataset, accounting::CallbackRef<void(const Answer&)> visit) const {
+  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+  static_cast<void>(pending_while({.dataset = dataset, .limit = kAll}, each_of(visit)));
+}
+
+HistoryEnd Engine::pending_while(const PendingPage& page,
+                                 accounting::CallbackRef<bool(const Answer&)> visit) const {
+  require_one_at_least(page.limit);
   ledger::Snapshot view = state_->snapshot();
-  if (!dataset.empty() && view.accounts(dataset).empty()) {
-    (void)state_->active_policy(view)->policy.dataset(dataset);
-  }
-  view.each_open(
-      dataset,
+  require_dataset_known(*state_, view, page.dataset);
+  bool goes_on = true;
+  const auto told = [&](const Answer& answer) { goes_on = visit(answer); };
+  const ledger::RangeEnd end = view.each_open_while(
+      {.dataset = page.dataset, .after = place_of_cursor(page.after, ""), .limit = page.limit},
       [&](const ledger::StoredDecision& stored) {
-        visit_readable(*state_, stored.id, visit, [&] {
+        visit_readable(*state_, stored.id, told, [&] {
           const auto family = family_of(view, stored.id);
           if (!family) throw LedgerCorrupt("it is listed as open but waits for nothing");
-          return state_->family_answer(*family, view, {});
+          return state_->family_answer(*family, view, {}, rows_of(page));
         });
+        return goes_on;
       },
       [&](const ledger::MalformedRecord& record) { state_->unreadable(record.id, record.message); });
+  return {std::to_string(end.last), end.more};
 }
 
 std::vector<Answer> Engine::release_many(std::span<const Request> requests, mechanisms::BitSource& bits,
@@ -224,34 +276,19 @@ std::vector<std::string> Engine::notes(const std::string& dataset) const {
 
 namespace {
 
-/// Begins the cursors of pages that go backwards, so that none is taken for one that goes forwards.
-constexpr std::string_view kBackwards = "b";
-
-/// The place at which a page begins, of its text: a cursor is not made but by history() and newest().
-std::int64_t place_of_cursor(const std::string& cursor, std::string_view order) {
-  if (cursor.empty()) return 0;
-  std::int64_t seq = 0;
-  const char* const end = cursor.data() + cursor.size();
-  const bool begins = cursor.starts_with(order);
-  const auto [stop, error] = std::from_chars(cursor.data() + (begins ? order.size() : 0), end, seq);
-  const std::int64_t first = order.empty() ? 0 : 1;
-  if (begins && error == std::errc() && stop == end && seq >= first &&
-      cursor == std::string(order) + std::to_string(seq)) {
-    return seq;
-  }
-  throw InvalidParameter("history: '" + cursor + "' is not where a page ended");
-}
-
+/// Visits decisions of a range until one of which `visit` returns false.
 ledger::RangeEnd visit_history(EngineState& state, ledger::Snapshot& view, const ledger::DecisionRange& range,
-                               const Alphas& alphas, accounting::CallbackRef<void(const Answer&)> visit) {
-  if (!range.dataset.empty() && view.accounts(range.dataset).empty()) {
-    (void)state.active_policy(view)->policy.dataset(range.dataset);
-  }
+                               const Alphas& alphas, BatchRows rows,
+                               accounting::CallbackRef<bool(const Answer&)> visit) {
+  require_dataset_known(state, view, range.dataset);
   state.remember_policies(view);
-  return view.each_decision(
+  bool goes_on = true;
+  const auto told = [&](const Answer& answer) { goes_on = visit(answer); };
+  return view.each_decision_while(
       range,
       [&](const ledger::StoredDecision& stored) {
-        visit_readable(state, stored.id, visit, [&] { return state.recalled(stored, view, alphas); });
+        visit_readable(state, stored.id, told, [&] { return state.recalled(stored, view, alphas, rows); });
+        return goes_on;
       },
       [&](const ledger::MalformedRecord& record) { state.unreadable(record.id, record.message); });
 }
@@ -261,13 +298,23 @@ ledger::RangeEnd visit_history(EngineState& state, ledger::Snapshot& view, const
 void Engine::history(const std::string& dataset, std::int64_t limit,
                      accounting::CallbackRef<void(const Answer&)> visit) const {
   ledger::Snapshot view = state_->snapshot();
-  static_cast<void>(visit_history(
-      *state_, view, {.dataset = dataset, .after = view.before_last(dataset, limit)}, {}, visit));
+  static_cast<void>(visit_history(*state_, view,
+                                  {.dataset = dataset, .after = view.before_last(dataset, limit)}, {},
+                                  BatchRows::told, each_of(visit)));
 }
 
 HistoryEnd Engine::history(const HistoryPage& page,
                            accounting::CallbackRef<void(const Answer&)> visit) const {
-  if (page.limit < 1) throw InvalidParameter("history: a page has one decision at least");
+  return history_while(page, each_of(visit));
+}
+
+HistoryEnd Engine::newest(const NewestPage& page, accounting::CallbackRef<void(const Answer&)> visit) const {
+  return newest_while(page, each_of(visit));
+}
+
+HistoryEnd Engine::history_while(const HistoryPage& page,
+                                 accounting::CallbackRef<bool(const Answer&)> visit) const {
+  require_one_at_least(page.limit);
   ledger::Snapshot view = state_->snapshot();
   const bool begins = page.after.empty() && !page.since.empty();
   const ledger::DecisionRange range{
@@ -275,11 +322,12 @@ HistoryEnd Engine::history(const HistoryPage& page,
       .after = begins ? view.decisions_before(page.since) : place_of_cursor(page.after, ""),
       .limit = page.limit,
       .asker = page.asker};
-  const ledger::RangeEnd end = visit_history(*state_, view, range, page.alphas, visit);
+  const ledger::RangeEnd end = visit_history(*state_, view, range, page.alphas, rows_of(page), visit);
   return {std::to_string(end.last), end.more};
 }
 
-HistoryEnd Engine::newest(const NewestPage& page, accounting::CallbackRef<void(const Answer&)> visit) const {
+HistoryEnd Engine::newest_while(const NewestPage& page,
+                                accounting::CallbackRef<bool(const Answer&)> visit) const {
   if (page.limit < 1 || page.limit > kNewestPageMax) {
     throw InvalidParameter("history: a page has 1 to " + std::to_string(kNewestPageMax) + " decisions");
   }
@@ -289,7 +337,7 @@ HistoryEnd Engine::newest(const NewestPage& page, accounting::CallbackRef<void(c
                                     .limit = page.limit,
                                     .newest_first = true,
                                     .asker = page.asker};
-  const ledger::RangeEnd end = visit_history(*state_, view, range, {}, visit);
+  const ledger::RangeEnd end = visit_history(*state_, view, range, {}, rows_of(page), visit);
   return {std::string(kBackwards) + std::to_string(end.last), end.more};
 }
 

@@ -166,9 +166,11 @@ Answer EngineState::described(const Request& request, const Plan& plan, std::int
 }
 
 Answer EngineState::described(const Request& request, const std::shared_ptr<const Plan>& plan,
-                              std::int64_t policy_version, std::span<const Rational> alphas) {
-  Answer answer = planned_answer(request, *plan, policy_version, plans.accuracies(plan, alphas),
-                                 plans.accuracies_of_rows(plan, alphas));
+                              std::int64_t policy_version, std::span<const Rational> alphas, BatchRows rows) {
+  const bool tells_rows = rows == BatchRows::told;
+  Answer answer =
+      planned_answer(request, *plan, policy_version, plans.accuracies(plan, alphas),
+                     tells_rows ? plans.accuracies_of_rows(plan, alphas) : std::vector<Accuracies>(), rows);
   answer.recorded.ledger_id = ledger_id;
   return answer;
 }
@@ -179,7 +181,7 @@ void EngineState::add_intervals(Answer& answer, const std::shared_ptr<const Plan
   if (plan->rows.empty()) {
     released.intervals = plans.intervals(plan, alphas, released.component_values, released.values);
   }
-  for (std::size_t row = 0; row < plan->rows.size(); ++row) {
+  for (std::size_t row = 0; row < answer.rows.size(); ++row) {
     Answer::Released& of_row = answer.rows[row].released;
     of_row.intervals =
         plans.intervals(plan->rows[row], alphas, of_row.component_values, of_row.values, plan->rows.size());
@@ -187,7 +189,7 @@ void EngineState::add_intervals(Answer& answer, const std::shared_ptr<const Plan
 }
 
 Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
-                             std::span<const Rational> alphas) {
+                             std::span<const Rational> alphas, BatchRows rows) {
   const ledger::StoredDecision root = asked_by(view, stored);
   Request request = parse_stored_request(root.draft.request).request;
   request.principal = stored.draft.principal;
@@ -195,7 +197,8 @@ Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snaps
   const auto applied = policy(view, stored.draft.policy_version);
   try {
     const auto plan = plans.plan(*applied, request, canonical_request(request));
-    Answer answer = described(request, plan, stored.draft.policy_version, alphas);
+    Answer answer = described(request, plan, stored.draft.policy_version,
+                              told_alphas(stored.draft.reasons, alphas), rows);
     answer.asked.asker = root.draft.principal;
     add_approvals(answer, root, applied->policy);
     add_decision(answer, stored, false);
@@ -212,10 +215,10 @@ Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snaps
 }
 
 Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot& view,
-                                  std::span<const Rational> alphas) {
+                                  std::span<const Rational> alphas, BatchRows rows) {
   const RequestState state = family.state();
   const ledger::StoredDecision& told = family.told();
-  Answer answer = recalled(told, view, alphas);
+  Answer answer = recalled(told, view, alphas, rows);
   answer.recorded.state = state;
   answer.asked.principal = family.root.draft.principal;
   answer.asked.via = family.root.via;
@@ -323,6 +326,14 @@ void add_approvals(Answer& answer, const ledger::StoredDecision& root, const Pol
     answer.planned.approvals_required = dataset->approvals->required;
 }
 
+std::span<const Rational> told_alphas(const std::string& reasons, std::span<const Rational> alphas) {
+  const Decision decision = parse_reasons(reasons);
+  const auto of_a_rule = [](const Reason& reason) { return is_of_a_rule(reason.code); };
+  return std::any_of(decision.reasons().begin(), decision.reasons().end(), of_a_rule)
+             ? std::span<const Rational>()
+             : alphas;
+}
+
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed) {
   answer.asked.via = stored.via;
   answer.recorded.granted = stored.draft.outcome == ledger::Outcome::granted;
@@ -352,6 +363,12 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
     answer.planned.post_processing = stored.post_processing.kind;
   }
   if (!answer.rows.empty()) return add_rows(answer, stored);
+  if (answer.rows_count > 0) {  // a list leaves them out
+    answer.planned.record.components.clear();
+    answer.planned.record.rows.clear();
+    answer.planned.precision_reasons.clear();
+    return;
+  }
   answer.released.component_values = stored.component_values;
   answer.released.values = stored.values;
 }

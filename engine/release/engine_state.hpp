@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 
 #include "epsilog/accounting/callback.hpp"
@@ -81,18 +82,20 @@ struct EngineState {
                                  std::vector<std::vector<Accuracy>> accuracy) const;
   /// With the accuracies that are remembered of the plan.
   [[nodiscard]] Answer described(const Request& request, const std::shared_ptr<const Plan>& plan,
-                                 std::int64_t policy_version, std::span<const Rational> alphas);
+                                 std::int64_t policy_version, std::span<const Rational> alphas,
+                                 BatchRows rows = BatchRows::told);
   /// Of what it says was released.
   void add_intervals(Answer& answer, const std::shared_ptr<const Plan>& plan,
                      std::span<const Rational> alphas);
-  /// A stored decision as an answer. Plans again under its policy version, for what is not stored.
+  /// A stored decision as an answer. Plans again under its policy version, for what is not stored. Of what a
+  /// rule refused it computes no accuracy.
   [[nodiscard]] Answer recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
-                                std::span<const Rational> alphas);
+                                std::span<const Rational> alphas, BatchRows rows = BatchRows::told);
 
   /// What became of a request that waits or waited: its answer if it was granted, its refusal, else what is
   /// or was open, in the state the request is in.
   [[nodiscard]] Answer family_answer(const RequestFamily& family, ledger::Snapshot& view,
-                                     std::span<const Rational> alphas);
+                                     std::span<const Rational> alphas, BatchRows rows = BatchRows::told);
   /// The answer to a request that was decided earlier.
   [[nodiscard]] Answer replayed(const ledger::StoredDecision& stored, ledger::Snapshot& view,
                                 std::span<const Rational> alphas);
@@ -129,6 +132,10 @@ void add_log(Answer& answer, const ledger::StoredDecision& told, ledger::Snapsho
 /// Fills in how many must agree to what was recorded as waiting: whether it waits may follow from what its
 /// asker lost before. `root`: by which it was asked, of that policy version.
 void add_approvals(Answer& answer, const ledger::StoredDecision& root, const Policy& policy);
+/// The probabilities at which the accuracy of a decision with these reasons is told: none where a rule
+/// refused it, so that who may not ask for something costs nothing by asking.
+[[nodiscard]] std::span<const Rational> told_alphas(const std::string& reasons,
+                                                    std::span<const Rational> alphas);
 /// Fills in what only a recorded decision has.
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "decision_id.hpp"
 #include "decision_rows.hpp"
@@ -66,6 +67,39 @@ void visit_decision(Connection& connection, const Query& row,
   }
   if (decision) visit(*decision);
 }
+
+/// Visits the decisions of a part, until it has as many as it may have or one of which `visit` returns false.
+class PartVisit final {
+ public:
+  /// Requires  `malformed` outlives this.
+  PartVisit(const DecisionRange& range, std::function<bool(StoredDecision&)> visit,
+            const std::function<void(const MalformedRecord&)>& malformed)
+      : limit_(range.limit),
+        visit_(std::move(visit)),
+        malformed_(malformed),
+        end_{.last = range.after, .more = false} {}
+
+  /// Returns whether the decision that the query stands on is of this part, which then has it.
+  bool take(Connection& connection, const Query& rows) {
+    end_.more = !goes_on_ || (limit_ > 0 && visited_ == limit_);
+    if (end_.more) return false;
+    ++visited_;
+    end_.last = rows.integer(0);
+    visit_decision(
+        connection, rows, [&](StoredDecision& decision) { goes_on_ = visit_(decision); }, malformed_);
+    return true;
+  }
+  /// Where it ended, where no other decision followed.
+  [[nodiscard]] const RangeEnd& end() const { return end_; }
+
+ private:
+  const std::int64_t limit_;
+  const std::function<bool(StoredDecision&)> visit_;
+  const std::function<void(const MalformedRecord&)>& malformed_;
+  RangeEnd end_;
+  std::int64_t visited_ = 0;
+  bool goes_on_ = true;
+};
 
 }  // namespace
 
@@ -159,31 +193,41 @@ class RangeWalk final {
 RangeEnd Snapshot::each_decision(const DecisionRange& range,
                                  const std::function<void(const StoredDecision&)>& visit,
                                  const std::function<void(const MalformedRecord&)>& malformed) {
+  const auto each = [&](const StoredDecision& decision) {
+    visit(decision);
+    return true;
+  };
+  return each_decision_while(range, each, malformed);
+}
+
+RangeEnd Snapshot::each_decision_while(const DecisionRange& range,
+                                       const std::function<bool(const StoredDecision&)>& visit,
+                                       const std::function<void(const MalformedRecord&)>& malformed) {
   return state_->reading([&](Connection& db) {
     RangeWalk walk(db, range);
     SQLite::Statement statement = walk.rows();
     Query rows(statement, db.handle());
     walk.bind(rows);
-    std::int64_t last = range.after;
-    for (std::int64_t visited = 0; rows.step(); ++visited) {
-      if (range.limit > 0 && visited == range.limit) return RangeEnd{.last = last, .more = true};
-      last = rows.integer(0);
-      visit_decision(
-          db, rows,
-          [&](StoredDecision& decision) {
-            state_->withhold(decision);
-            visit(decision);
-          },
-          malformed);
+    const auto told = [&](StoredDecision& decision) {
+      state_->withhold(decision);
+      return visit(decision);
+    };
+    PartVisit part(range, told, malformed);
+    while (rows.step()) {
+      if (!part.take(db, rows)) return part.end();
     }
-    return walk.at_end(last);
+    return walk.at_end(part.end().last);
   });
 }
 
 void Snapshot::each_outcome(std::int64_t after, const std::function<void(const DecisionOutcome&)>& visit) {
   state_->reading([&](Connection& db) {
-    enum class Column : int { seq, time, principal, outcome };
-    Query rows = db.query("SELECT seq, time, principal, outcome FROM decision WHERE seq > ?1 ORDER BY seq");
+    enum class Column : int { seq, time, principal, outcome, rows };
+    Query rows = db.query(
+        "SELECT seq, time, principal, outcome, CASE WHEN outcome = 2 THEN"
+        " coalesce((SELECT json_array_length(question, '$.rows') FROM plan"
+        " WHERE no = decision.plan AND json_valid(question)), 0) ELSE 0 END"
+        " FROM decision WHERE seq > ?1 ORDER BY seq");
     rows.with(after);
     while (rows.step()) {
       std::optional<DecisionOutcome> found;
@@ -191,7 +235,8 @@ void Snapshot::each_outcome(std::int64_t after, const std::function<void(const D
         found = DecisionOutcome{.seq = rows.integer(Column::seq),
                                 .time = rows.time(Column::time),
                                 .principal = db.shared().name(db, rows.integer(Column::principal)),
-                                .outcome = outcome_of(rows.integer(Column::outcome))};
+                                .outcome = outcome_of(rows.integer(Column::outcome)),
+                                .rows = std::max<std::int64_t>(rows.integer(Column::rows), 1)};
       } catch (const LedgerCorrupt&) {
         continue;  // the audit names it
       }
@@ -221,22 +266,32 @@ std::int64_t Snapshot::decisions_before(const std::string& time) {
 
 void Snapshot::each_open(const std::string& dataset, const std::function<void(const StoredDecision&)>& visit,
                          const std::function<void(const MalformedRecord&)>& malformed) {
-  state_->reading([&](Connection& connection) {
+  const auto each = [&](const StoredDecision& decision) {
+    visit(decision);
+    return true;
+  };
+  static_cast<void>(each_open_while({.dataset = dataset}, each, malformed));
+}
+
+RangeEnd Snapshot::each_open_while(const DecisionRange& range,
+                                   const std::function<bool(const StoredDecision&)>& visit,
+                                   const std::function<void(const MalformedRecord&)>& malformed) {
+  return state_->reading([&](Connection& connection) {
     SQLite::Statement statement = connection.prepare(
         EPSILOG_DECISION_COLUMNS
-        "WHERE d.seq IN (SELECT seq FROM open_decision)"
+        "WHERE d.seq IN (SELECT seq FROM open_decision WHERE seq > ?2)"
         " AND (?1 = '' OR d.dataset = (SELECT no FROM name WHERE name = ?1)) ORDER BY d.seq");
     Query rows(statement, connection.handle());
-    rows.with(dataset);
+    rows.with(range.dataset, range.after);
+    const auto told = [&](StoredDecision& open) {
+      state_->withhold(open);
+      return visit(open);
+    };
+    PartVisit part(range, told, malformed);
     while (rows.step()) {
-      visit_decision(
-          connection, rows,
-          [&](StoredDecision& open) {
-            state_->withhold(open);
-            visit(open);
-          },
-          malformed);
+      if (!part.take(connection, rows)) break;
     }
+    return part.end();
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "epsilog/accounting/stopping.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "json_parts.hpp"
 #include "released_text.hpp"
@@ -353,7 +354,7 @@ Json log_json(const std::optional<ledger::LogPlace>& log) {
 /// Those of a batch stand in its rows.
 Json components_json(const engine::Answer& answer, AnswerKind kind) {
   Json components = Json::array();
-  if (!answer.rows.empty()) return components;
+  if (answer.rows_count > 0) return components;
   for (std::size_t i = 0; i < answer.planned.record.components.size(); ++i) {
     components.push_back(component_json(answer, i, kind));
   }
@@ -402,8 +403,10 @@ Json row_json(engine::Answer row, std::size_t number, const engine::Answer& batc
 
 Json rows_json(const engine::Answer& batch, AnswerKind kind) {
   Json rows = Json::array();
-  for (std::size_t i = 0; i < batch.rows.size(); ++i)
+  for (std::size_t i = 0; i < batch.rows.size(); ++i) {
+    accounting::stop_if_asked();
     rows.push_back(row_json(batch.rows[i], i + 1, batch, kind));
+  }
   return rows;
 }
 
@@ -535,11 +538,12 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
       .with("post_processing", accounting::name(answer.planned.post_processing))
       .with("notes", answer.planned.notes);
   if (kind == AnswerKind::plan) {
-    if (answer.rows.empty()) object.with("holds_from", planned_sizes_json(answer));
+    if (answer.rows_count == 0) object.with("holds_from", planned_sizes_json(answer));
     object.with("advice", answer.planned.advice);
   }
   object.with("reasons", reason_list(answer));
   if (!answer.rows.empty()) object.with("rows", rows_json(answer, kind));
+  if (answer.rows.empty() && answer.rows_count > 0) object.with("rows_count", answer.rows_count);
   if (!one_line(kind)) object.with("same_question", or_null(answer.asked.same_question));
   if (answer.recorded.reasons_count > answer.recorded.reasons.size())
     object.with("reasons_count", answer.recorded.reasons_count);

@@ -272,6 +272,7 @@ struct DecisionOutcome {
   std::string time;       ///< ledger time
   std::string principal;  ///< whose decision it is, as DecisionDraft has it
   Outcome outcome = Outcome::refused;
+  std::int64_t rows = 1;  ///< of a batch that was refused, how many it has
 };
 
 /// A change of an account's limit by `policy apply`.

@@ -129,8 +129,12 @@ class Snapshot final {
   /// what it looks at.
   RangeEnd each_decision(const DecisionRange& range, const std::function<void(const StoredDecision&)>& visit,
                          const std::function<void(const MalformedRecord&)>& malformed = {});
-  /// Those with a seq above `after`, in order of seq. Reads four numbers of each, and leaves out one of which
-  /// they cannot be read. The callback may use this snapshot, but not for this.
+  /// The same, but the part also ends with the first decision of which `visit` returns false.
+  RangeEnd each_decision_while(const DecisionRange& range,
+                               const std::function<bool(const StoredDecision&)>& visit,
+                               const std::function<void(const MalformedRecord&)>& malformed = {});
+  /// Those with a seq above `after`, in order of seq. Reads a few numbers of each, and leaves out one of
+  /// which they cannot be read. The callback may use this snapshot, but not for this.
   void each_outcome(std::int64_t after, const std::function<void(const DecisionOutcome&)>& visit);
   /// How many decisions were recorded before that ledger time: the seq of the last of them. Looks at a few,
   /// because ledger time never runs back.
@@ -175,6 +179,11 @@ class Snapshot final {
   /// each_decision. The callbacks may use this snapshot.
   void each_open(const std::string& dataset, const std::function<void(const StoredDecision&)>& visit,
                  const std::function<void(const MalformedRecord&)>& malformed = {});
+  /// The same for a part, as each_decision_while().
+  /// Requires  oldest first, and no asker.
+  RangeEnd each_open_while(const DecisionRange& range,
+                           const std::function<bool(const StoredDecision&)>& visit,
+                           const std::function<void(const MalformedRecord&)>& malformed = {});
   /// By seq.
   void each_relocation(const std::function<void(const Relocation&)>& visit);
   /// By seq.

@@ -75,6 +75,8 @@ struct Answer {
     accounting::PostProcessing::Kind post_processing = accounting::PostProcessing::Kind::none;
     std::vector<std::string> notes;        ///< what every report says about these budgets
     std::vector<std::string> advice = {};  ///< of a plan: what the policy could do better for the asker
+    /// Of a batch that is charged as one: what its rows would be charged without a delta of the whole.
+    std::optional<accounting::ApproximateLoss> sum_of_rows = {};
   };
 
   /// How the request stands; of a plan, how it would if it were released now.
@@ -133,6 +135,8 @@ struct Answer {
   /// asked and planned of it, and what left. What it says above is of all of them; `asked.statistic` is
   /// ledger::kBatch, `planned.accuracy` and `released` are empty. `recorded` of a row says nothing.
   std::vector<Answer> rows = {};
+  /// Of a batch, how many rows it has, also where a list leaves `rows` out (HistoryPage::rows); else 0.
+  std::size_t rows_count = 0;
 };
 
 /// Whether the question was not looked at, because who asked may not ask the dataset: nothing of it is said.

@@ -89,6 +89,7 @@ struct HistoryPage {
   /// Where `after` is "": begins with the first decision of that ledger time or later.
   std::string since = {};
   Alphas alphas = {};  ///< at which intervals of what was released are told
+  bool rows = true;    ///< false: a batch is told without Answer::rows, components and values
 };
 
 /// The same, newest first.
@@ -98,6 +99,15 @@ struct NewestPage {
   std::string before = {};
   std::int64_t limit = 100;  ///< how many decisions, 1..kNewestPageMax
   std::string asker = {};    ///< as of HistoryPage
+  bool rows = true;          ///< likewise
+};
+
+/// A part of what is reserved or waits for approvals, oldest first.
+struct PendingPage {
+  std::string dataset = {};  ///< "" = all
+  std::string after = {};    ///< where the page before ended; "": the first page
+  std::int64_t limit = 100;  ///< how many of them, >= 1
+  bool rows = true;          ///< as of HistoryPage
 };
 inline constexpr std::int64_t kNewestPageMax = 1'000;
 
@@ -118,7 +128,8 @@ struct BudgetAccount : ledger::AccountState {
 /// An engine that was moved from can be assigned to and destroyed; every other call throws InvalidParameter,
 /// as does one in a process that was forked after it was opened. What a callback throws comes out unchanged,
 /// and std::bad_alloc out of anything. Below, *reading* and *writing* throw LedgerUnusable, LedgerBusy,
-/// LedgerIo and LedgerCorrupt; docs/library.md says what is on record after each.
+/// LedgerIo and LedgerCorrupt; docs/library.md says what is on record after each. What changes nothing can be
+/// stopped at its next step, on the thread that calls (epsilog/accounting/stopping.hpp).
 class Engine final {
  public:
   /// Nothing is recorded before the first write: until then the connections are held to reading.
@@ -241,6 +252,9 @@ class Engine final {
   /// to EngineOptions::unreadable, here and in history().
   /// Throws  NotFound for a dataset that is neither declared nor on record; reading.
   void pending(const std::string& dataset, accounting::CallbackRef<void(const Answer&)> visit) const;
+  /// One page of it, which also ends with the first of which `visit` returns false.
+  /// Throws  likewise; InvalidParameter for a limit below 1, and for a text that is no cursor.
+  HistoryEnd pending_while(const PendingPage& page, accounting::CallbackRef<bool(const Answer&)> visit) const;
 
   /// `dataset` "" = all. Throws  NotFound likewise; reading.
   [[nodiscard]] std::vector<BudgetAccount> budget(const std::string& dataset) const;
@@ -257,6 +271,11 @@ class Engine final {
   HistoryEnd history(const HistoryPage& page, accounting::CallbackRef<void(const Answer&)> visit) const;
   /// Throws  likewise, and InvalidParameter for a limit above kNewestPageMax.
   HistoryEnd newest(const NewestPage& page, accounting::CallbackRef<void(const Answer&)> visit) const;
+  /// The same, but the page also ends with the first decision of which `visit` returns false: whoever writes
+  /// it down stops where they have enough, and goes on from HistoryEnd::cursor.
+  /// Throws  likewise.
+  HistoryEnd history_while(const HistoryPage& page, accounting::CallbackRef<bool(const Answer&)> visit) const;
+  HistoryEnd newest_while(const NewestPage& page, accounting::CallbackRef<bool(const Answer&)> visit) const;
   /// The seq of the newest decision, 0 before the first: a look at one row.
   /// Throws  reading.
   [[nodiscard]] std::int64_t newest_seq() const;
