@@ -137,6 +137,14 @@ AdmissionLimits admission_limits(const WorkLimits& limits) {
   return result;
 }
 
+CostLimits cost_limits(const WorkLimits& limits) {
+  CostLimits result;
+  result.planning_steps = limits.planning_steps;
+  result.processor.per_second = std::chrono::milliseconds(limits.processor_milliseconds);
+  result.processor.burst = std::chrono::milliseconds(limits.processor_burst_milliseconds);
+  return result;
+}
+
 Limits connection_limits(const WorkLimits& limits) {
   Limits result;
   result.connections = limits.connections;
@@ -175,7 +183,7 @@ class Daemon final {
                    [this] { end_because_of_files(); }),
         api_(Parts{engine_, view_, admission_, refusals_, metrics_, audits_, readiness_, engine_.ledger_id(),
                    configuration_.ledger, ::geteuid(), &warn, [this] { end_because_of_files(); }},
-             configuration_.limits.refusals),
+             configuration_.limits.refusals, cost_limits(configuration_.limits)),
         server_(api_, connection_limits(configuration_.limits)) {
     check_policy(engine_);
     warn_of(look_at_sources(engine_).missing);
@@ -257,6 +265,7 @@ class Daemon final {
         admission_.change(admission_limits(next.limits));
         server_.change(connection_limits(next.limits));
         api_.change(next.limits.refusals);
+        api_.change(cost_limits(next.limits));
         configuration_ = std::move(next);
         say("the configuration was read again");
       } else {

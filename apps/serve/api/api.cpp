@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "ascii.hpp"
+#include "computing.hpp"
 #include "epsilog/engine/concealed_dataset.hpp"
 #include "epsilog/ledger/files_replaced.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
@@ -53,6 +54,17 @@ void check_head(const Route& route, const RequestHead& head) {
   }
 }
 
+/// What the route answers; what it computes ends when nobody waits for it any more.
+Response answered(Call& call) {
+  if (call.route.effort == Effort::none) return call.route.answer(call);
+  const Computing computing(call);
+  try {
+    return call.route.answer(call);
+  } catch (const Stopped&) {
+    throw computing.why();
+  }
+}
+
 /// As whom requests are counted: a keeper and a principal may have the same name.
 std::string counted_as(const Caller& caller) {
   return caller.keeper() ? "" : caller.who.name;
@@ -93,6 +105,11 @@ Response Api::refusal(int status, std::string_view code, std::string_view messag
   return problem(Refused(status, std::string(code), std::string(message)));
 }
 
+void Api::change(const CostLimits& limits) {
+  costs_.planning_steps = limits.planning_steps;
+  costs_.processor.change(limits.processor);
+}
+
 void Api::count_concealed(const Call& call, const engine::ConcealedDataset& none) {
   // Reading goes on without refusals left: what it meets then is neither counted nor logged any more.
   if (call.caller.keeper() || call.refusals_left() == 0) return;
@@ -127,10 +144,11 @@ Response Api::routed(const Route& route, const std::string& id, const RequestHea
             body,
             std::move(*caller),
             std::get<Admission::Entry>(admitted),
+            costs_,
             id,
             refusals_per_hour_};
   try {
-    return route.answer(call);
+    return answered(call);
   } catch (const Refused&) {
     throw;
   } catch (const engine::ConcealedDataset& none) {

@@ -4,6 +4,7 @@
 //   who asks                            exactly one identity                         401
 //   admission                           how fast, how many                           429 503
 //   who may                             the duty that the route wants                403
+//   processor time                      of what changes nothing, a plan for example  429
 //   the route                           reads the body, waits for a place, asks the engine; a new question
 //                                       needs a refusal that the caller has left     429
 //
@@ -24,13 +25,14 @@ namespace epsilog::serve {
 
 class Api final : public Service {
  public:
-  Api(const Parts& parts, std::size_t refusals_per_hour)
-      : parts_(parts), refusals_per_hour_(refusals_per_hour) {}
+  Api(const Parts& parts, std::size_t refusals_per_hour, const CostLimits& costs = {})
+      : parts_(parts), refusals_per_hour_(refusals_per_hour), costs_(costs) {}
 
   [[nodiscard]] Response answer(const RequestHead& head, const Peer& peer, Body& body) override;
   [[nodiscard]] Response refusal(int status, std::string_view code, std::string_view message) override;
 
   void change(std::size_t refusals_per_hour) { refusals_per_hour_ = refusals_per_hour; }
+  void change(const CostLimits& limits);
 
  private:
   [[nodiscard]] Response routed(const Route& route, const std::string& id, const RequestHead& head,
@@ -41,6 +43,7 @@ class Api final : public Service {
 
   Parts parts_;
   std::atomic<std::size_t> refusals_per_hour_;
+  Costs costs_;
 };
 
 }  // namespace epsilog::serve

@@ -5,6 +5,7 @@
 #include "asked.hpp"
 #include "batch.hpp"
 #include "call.hpp"
+#include "computing.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
@@ -15,6 +16,8 @@
 
 namespace epsilog::serve {
 namespace {
+
+using engine::PlannedFor;
 
 /// A larger body is for a batch, which counts as so many requests as it has rows.
 void admit(Call& call, const std::string& text, const Asked& asks) {
@@ -30,13 +33,15 @@ Asked read_question(Call& call, Asking asking) {
   const std::string text = call.read_body(asking == Asking::forecast ? kBody : kBatchBody);
   Asked result = asked(text, call.head, call.caller, asking);
   admit(call, text, result);
-  if (may_be_retry) require_refusals_left(call, std::span(&result.request, 1));
+  if (may_be_retry) require_new_questions(call, std::span(&result.request, 1), result.alphas.size());
   call.about = result.request.dataset;
   return result;
 }
 
 Response plan(Call& call) {
   const Asked asks = read_question(call, Asking::plan);
+  if (auto refused = refused_by_rule(call, asks.request)) return std::move(*refused);
+  require_plannable(call, planning_steps_up(call, asks.request, asks.alphas.size(), PlannedFor::once));
   engine::Answer answer = call.engine().plan(asks.request, asks.alphas, asks.assumed);
   answer.asked.same_question = call.engine().same_question(asks.request);
   return json(200, command::answer_object(answer, command::AnswerKind::plan));
@@ -44,6 +49,9 @@ Response plan(Call& call) {
 
 Response forecast(Call& call) {
   const Asked asks = read_question(call, Asking::forecast);
+  if (auto refused = refused_by_rule(call, asks.request)) return std::move(*refused);
+  const PlannedFor what = asks.count || asks.accuracy ? PlannedFor::search : PlannedFor::once;
+  require_plannable(call, planning_steps_up(call, asks.request, asks.alphas.size(), what));
   const auto found = [&]() -> std::optional<engine::Forecast> {
     const engine::Engine& engine = call.engine();
     if (asks.count) return engine.forecast_of_count(asks.request, *asks.count, asks.alphas, asks.assumed);
@@ -59,8 +67,11 @@ Response forecast(Call& call) {
 /// may ask its dataset.
 template <class Decide>
 engine::Answer decided(const Call& call, const engine::Request& request, const Decide& decide) {
+  InVain in_vain(call);
   try {
-    return decide();
+    engine::Answer answer = decide();
+    in_vain.became(answer);
+    return answer;
   } catch (const InvalidParameter&) {
     require_askable(call.caller, request.dataset);
     throw;
@@ -77,7 +88,7 @@ Response release(Call& call) {
   }
   const Asked asks = asked(body, call.head.header("idempotency-key"), call.caller, Asking::release);
   admit(call, text, asks);
-  require_refusals_left(call, std::span(&asks.request, 1));
+  require_new_questions(call, std::span(&asks.request, 1), asks.alphas.size());
   call.about = asks.request.dataset;
   mechanisms::SystemBits bits;
   engine::Answer answer =
@@ -97,8 +108,8 @@ Response reserve(Call& call) {
 }  // namespace
 
 std::vector<Route> asking_routes() {
-  return {{"POST", "/v1/plans", Who::asker, true, {}, &plan},
-          {"POST", "/v1/forecasts", Who::asker, true, {}, &forecast},
+  return {{"POST", "/v1/plans", Who::asker, true, {}, &plan, Effort::computes},
+          {"POST", "/v1/forecasts", Who::asker, true, {}, &forecast, Effort::computes},
           {"POST", "/v1/releases", Who::asker, true, {}, &release},
           {"POST", "/v1/reservations", Who::asker, true, {}, &reserve}};
 }

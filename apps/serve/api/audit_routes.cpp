@@ -211,7 +211,7 @@ std::vector<Route> audit_routes() {
   return {{"POST", "/v1/verifications", Who::auditor, true, {}, &verify},
           {"GET", "/v1/verifications/{id}", Who::auditor, false, {"wait"}, &read_verification},
           {"POST", "/v1/verifications/{id}/cancel", Who::auditor, true, {}, &cancel_verification},
-          {"POST", "/v1/reaccounts", Who::auditor, true, {}, &reaccount}};
+          {"POST", "/v1/reaccounts", Who::auditor, true, {}, &reaccount, Effort::computes}};
 }
 
 }  // namespace epsilog::serve

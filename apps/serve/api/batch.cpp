@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "computing.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/concealed_dataset.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
@@ -82,8 +83,11 @@ void name_undecidable(const Call& call, const Batch& batch) {
 
 std::vector<Answer> decided(const Call& call, const Batch& batch, const std::vector<Rational>& alphas) {
   mechanisms::SystemBits bits;
+  InVain in_vain(call);
   try {
-    return call.engine().release_many(batch.requests, bits, alphas);
+    std::vector<Answer> answers = call.engine().release_many(batch.requests, bits, alphas);
+    for (const Answer& answer : answers) in_vain.became(answer);
+    return answers;
   } catch (const NotFound&) {
     name_undecidable(call, batch);
     throw;
@@ -131,7 +135,7 @@ Batch read_batch(Call& call, std::vector<BodyValue> elements) {
   }
   // Only what can be asked counts as so much.
   require(call.entry.count(elements.size()));
-  require_refusals_left(call, batch.requests);
+  require_new_questions(call, batch.requests, all_alphas(batch).size());
   return batch;
 }
 

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
 #include "answer_json.hpp"
 #include "answer_output.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/stopping.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "problem.hpp"
 #include "route.hpp"
@@ -116,6 +118,9 @@ std::int64_t Call::decide_again() {
 
 void Call::poll(std::int64_t seconds, const std::function<bool(bool changed)>& found) {
   require(entry.wait_long());
+  // When the daemon ends, a poll tells the state as it is: its looks are short, and are not stopped.
+  const auto goes_on = [] { return false; };
+  const accounting::StopScope looks(goes_on);
   std::shared_ptr<const View> view;
   std::int64_t seen = -1;
   parts.view.wait(
@@ -132,8 +137,13 @@ void Call::poll(std::int64_t seconds, const std::function<bool(bool changed)>& f
 
 std::size_t Call::refusals_left() const {
   if (caller.keeper()) return std::numeric_limits<std::size_t>::max();
-  return refusals_per_hour -
-         std::min(refusals_per_hour, parts.refusals.of(caller.who.name, ledger::wall_clock_ms()));
+  const std::size_t had = parts.refusals.of(caller.who.name, ledger::wall_clock_ms(), refusals_of(SIZE_MAX));
+  return refusals_per_hour - std::min(refusals_per_hour, had);
+}
+
+std::size_t Call::refusals_of(std::size_t rows) const {
+  constexpr std::size_t kPartOfLimit = 10;
+  return std::clamp<std::size_t>(rows, 1, std::max<std::size_t>(refusals_per_hour / kPartOfLimit, 1));
 }
 
 void Call::require_refusals_left(std::size_t new_questions) const {

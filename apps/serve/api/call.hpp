@@ -1,6 +1,7 @@
 // One request on its way to its answer, and what it is answered with.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -15,6 +16,7 @@
 #include "ledger_view.hpp"
 #include "metrics.hpp"
 #include "problem.hpp"
+#include "processor_time.hpp"
 #include "readiness.hpp"
 #include "refusal_count.hpp"
 #include "service.hpp"
@@ -38,6 +40,21 @@ struct Parts {
   std::function<void()> files_replaced = {};
 };
 
+/// What may be computed for a request that changes nothing.
+struct CostLimits {
+  std::uint64_t planning_steps = 400'000;  ///< of one request (planning_steps.hpp)
+  ProcessorLimits processor = {};          ///< of one principal
+};
+
+/// What principals have used of that. Thread-safety: may be used from several threads.
+struct Costs {
+  explicit Costs(const CostLimits& limits)
+      : planning_steps(limits.planning_steps), processor(limits.processor) {}
+
+  std::atomic<std::uint64_t> planning_steps;
+  ProcessorTime processor;
+};
+
 struct Route;
 
 struct Call {
@@ -48,6 +65,7 @@ struct Call {
   Body& body;
   Caller caller;  ///< as it was decided last
   Admission::Entry& entry;
+  Costs& costs;
   std::string id;                     ///< what stands for {id} in the path; "" without
   std::size_t refusals_per_hour = 0;  ///< how many refusals a principal may have
   std::string about = {};             ///< the dataset asked about, as far as is known: for problems
@@ -56,6 +74,9 @@ struct Call {
   [[nodiscard]] engine::Engine& engine() const { return parts.engine; }
   /// Returns how often the caller may still be refused in this hour.
   [[nodiscard]] std::size_t refusals_left() const;
+  /// Returns as how many refusals one of a request with so many rows would count: a batch as its rows, at
+  /// most a tenth of what a principal may have.
+  [[nodiscard]] std::size_t refusals_of(std::size_t rows) const;
   /// Requires as many refusals left as there are new questions. Reading, retries and acts upon a request are
   /// no new questions and go on without any left. Throws  Refused (429).
   void require_refusals_left(std::size_t new_questions) const;

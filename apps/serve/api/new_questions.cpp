@@ -1,8 +1,10 @@
 #include "new_questions.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "canonical_request.hpp"
+#include "computing.hpp"
 #include "epsilog/ledger/digest.hpp"
 
 namespace epsilog::serve {
@@ -12,11 +14,26 @@ bool is_retry(ledger::Snapshot& view, const engine::Request& request) {
   return bound && bound->draft.request_digest == ledger::sha256_hex(engine::canonical_request(request));
 }
 
-void require_refusals_left(const Call& call, std::span<const engine::Request> requests) {
-  if (requests.size() <= call.refusals_left()) return;
+void require_new_questions(const Call& call, std::span<const engine::Request> requests, std::size_t alphas) {
+  std::size_t refusals = 0;
+  std::uint64_t steps = 0;
+  const auto add = [&](const engine::Request& one) {
+    refusals += call.refusals_of(one.rows.size());
+    steps += planning_steps_up(call, one, alphas, engine::PlannedFor::once);
+  };
+  std::for_each(requests.begin(), requests.end(), add);
+  if (refusals <= call.refusals_left() && steps <= call.costs.planning_steps && has_processor_time(call))
+    return;
+  // Only now it matters which of them are new.
   ledger::Snapshot view = call.parts.view.snapshot();
-  call.require_refusals_left(static_cast<std::size_t>(std::count_if(
-      requests.begin(), requests.end(), [&](const engine::Request& one) { return !is_retry(view, one); })));
+  refusals = steps = 0;
+  for (const engine::Request& one : requests) {
+    if (!is_retry(view, one)) add(one);
+  }
+  if (refusals == 0) return;
+  call.require_refusals_left(refusals);
+  require_plannable(call, steps);
+  require_processor_time(call);
 }
 
 }  // namespace epsilog::serve

@@ -16,8 +16,9 @@ namespace epsilog::serve {
 /// Throws  LedgerBusy, LedgerIo, LedgerCorrupt.
 [[nodiscard]] bool is_retry(ledger::Snapshot& view, const engine::Request& request);
 
-/// Requires as many refusals left as there are requests that are no retries.
-/// Throws  Refused (429); as is_retry().
-void require_refusals_left(const Call& call, std::span<const engine::Request> requests);
+/// Requires of those requests that are no retries that there are as many refusals left as they would count
+/// for, and processor time, and that planning each is within what the daemon takes at once. `alphas`: of
+/// each, at how many its intervals are told. Throws  Refused (400, 429); as is_retry().
+void require_new_questions(const Call& call, std::span<const engine::Request> requests, std::size_t alphas);
 
 }  // namespace epsilog::serve

@@ -7,6 +7,7 @@
 #include "answer_json.hpp"
 #include "call.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "list_page.hpp"
 #include "problem.hpp"
 #include "report_json.hpp"
 #include "route.hpp"
@@ -70,24 +71,17 @@ Response budgets(Call& call) {
   return json_text(200, command::budget_json(call.parts.ledger_id, accounts, notes));
 }
 
-/// What the caller sees of it as one of a list; nothing where it is withheld or not theirs.
-void add(Json& list, const Caller& caller, const Answer& answer, AnswerKind kind) {
-  if (const auto visible = seen(caller, answer)) list.push_back(command::answer_object(*visible, kind));
-}
-
 Response pending(Call& call) {
   call.run();
-  const std::string dataset = dataset_of(call);
-  Json requests = Json::array();
-  bool more = false;
-  call.engine().pending(dataset, [&](const Answer& answer) {
-    if (requests.size() < static_cast<std::size_t>(kPageMost)) {
-      add(requests, call.caller, answer, AnswerKind::pending);
-    } else {
-      more = more || sees(call.caller, answer);
-    }
-  });
-  return json(200, {{"ledger_id", call.parts.ledger_id}, {"requests", requests}, {"more", more}});
+  engine::PendingPage page;
+  page.dataset = dataset_of(call);
+  page.after = call.text("after");
+  page.limit = kPageMost;
+  page.rows = false;
+  ListPage list(call, "requests", AnswerKind::pending);
+  const engine::HistoryEnd end =
+      call.engine().pending_while(page, [&](const Answer& answer) { return list.add(answer); });
+  return list.ended({{"more", end.more}, {"next", end.more ? Json(end.cursor) : Json(nullptr)}});
 }
 
 bool sees_all(const Caller& caller) {
@@ -101,12 +95,11 @@ Response decisions(Call& call) {
   page.before = call.text("before");
   page.limit = std::max<std::int64_t>(call.number("limit", kPageMost, kPage), 1);
   if (!sees_all(call.caller)) page.asker = call.caller.who.name;
-  Json list = Json::array();
-  const engine::HistoryEnd end = call.engine().newest(
-      page, [&](const Answer& answer) { add(list, call.caller, answer, AnswerKind::history); });
-  return json(200, {{"ledger_id", call.parts.ledger_id},
-                    {"decisions", list},
-                    {"next", end.more ? Json(end.cursor) : Json(nullptr)}});
+  page.rows = false;
+  ListPage list(call, "decisions", AnswerKind::history);
+  const engine::HistoryEnd end =
+      call.engine().newest_while(page, [&](const Answer& answer) { return list.add(answer); });
+  return list.ended({{"next", end.more ? Json(end.cursor) : Json(nullptr)}});
 }
 
 Response one_decision(Call& call) {
@@ -120,24 +113,35 @@ Response events(Call& call) {
   engine::HistoryPage page;
   page.after = std::to_string(call.number("after", std::int64_t{1} << 53, 0));
   page.limit = std::max<std::int64_t>(call.number("limit", kPageMost, kPage), 1);
+  page.rows = false;
   std::vector<Answer> read;
   engine::HistoryEnd end;
   const auto look = [&] {
     page.asker = sees_all(call.caller) ? "" : call.caller.who.name;
     read.clear();
-    end = call.engine().history(page, [&](const Answer& answer) { read.push_back(answer); });
+    std::size_t cells = 0;
+    end = call.engine().history_while(page, [&](const Answer& answer) {
+      read.push_back(answer);
+      cells += cells_of(answer);
+      return cells < kPageCells;
+    });
     page.after = end.cursor;
     return end.more || std::any_of(read.begin(), read.end(),
                                    [&](const Answer& answer) { return sees(call.caller, answer); });
   };
   const std::int64_t seconds = call.number("wait", kWaitMost, 0);
   if (!look() && seconds > 0) call.poll(seconds, [&](bool changed) { return changed && look(); });
-  Json list = Json::array();
-  for (const Answer& answer : read) add(list, call.caller, answer, AnswerKind::history);
+  ListPage list(call, "events", AnswerKind::history);
   std::int64_t next = 0;
   std::from_chars(end.cursor.data(), end.cursor.data() + end.cursor.size(), next);
-  return json(200,
-              {{"ledger_id", call.parts.ledger_id}, {"events", list}, {"next", next}, {"more", end.more}});
+  for (const Answer& answer : read) {
+    const bool last = &answer == &read.back();
+    if (list.add(answer) || last) continue;
+    next = answer.recorded.seq;
+    end.more = true;
+    break;
+  }
+  return list.ended({{"next", next}, {"more", end.more}});
 }
 
 }  // namespace
@@ -145,10 +149,16 @@ Response events(Call& call) {
 std::vector<Route> reading_routes() {
   return {{"GET", "/v1/me", Who::known, false, {}, &me},
           {"GET", "/v1/budgets", Who::known, false, {"dataset"}, &budgets},
-          {"GET", "/v1/pending", Who::known, false, {"dataset"}, &pending},
-          {"GET", "/v1/decisions", Who::known, false, {"dataset", "before", "limit"}, &decisions},
+          {"GET", "/v1/pending", Who::known, false, {"dataset", "after"}, &pending, Effort::computes},
+          {"GET",
+           "/v1/decisions",
+           Who::known,
+           false,
+           {"dataset", "before", "limit"},
+           &decisions,
+           Effort::computes},
           {"GET", "/v1/decisions/{id}", Who::known, false, {}, &one_decision},
-          {"GET", "/v1/events", Who::known, false, {"after", "limit", "wait"}, &events}};
+          {"GET", "/v1/events", Who::known, false, {"after", "limit", "wait"}, &events, Effort::computes}};
 }
 
 }  // namespace epsilog::serve

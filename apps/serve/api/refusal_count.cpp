@@ -20,7 +20,7 @@ void RefusalCount::catch_up(ledger::Snapshot& view, std::int64_t now_ms) {
   view.each_outcome(seen_, [&](const ledger::DecisionOutcome& decision) {
     seen_ = decision.seq;
     if (decision.outcome == ledger::Outcome::refused) {
-      note(decision.principal, ledger::parse_time(decision.time));
+      note(decision.principal, {ledger::parse_time(decision.time), static_cast<std::size_t>(decision.rows)});
     }
   });
   counted_ = decisions;
@@ -29,26 +29,30 @@ void RefusalCount::catch_up(ledger::Snapshot& view, std::int64_t now_ms) {
 
 void RefusalCount::add(const std::string& principal, std::int64_t at_ms) {
   const std::scoped_lock lock(mutex_);
-  note(principal, at_ms);
+  note(principal, {at_ms});
 }
 
-void RefusalCount::note(const std::string& principal, std::int64_t at_ms) {
-  std::deque<std::int64_t>& times = times_[principal];
-  times.insert(std::upper_bound(times.begin(), times.end(), at_ms), at_ms);
+void RefusalCount::note(const std::string& principal, const Refusal& refusal) {
+  std::deque<Refusal>& had = refusals_[principal];
+  const auto earlier = [](const Refusal& one, const Refusal& other) { return one.at_ms < other.at_ms; };
+  had.insert(std::upper_bound(had.begin(), had.end(), refusal, earlier), refusal);
 }
 
-std::size_t RefusalCount::of(const std::string& principal, std::int64_t now_ms) {
+std::size_t RefusalCount::of(const std::string& principal, std::int64_t now_ms, std::size_t batch_most) {
   const std::scoped_lock lock(mutex_);
   forget_before(now_ms - kHourMs);
-  const auto at = times_.find(principal);
-  return at == times_.end() ? 0 : at->second.size();
+  const auto at = refusals_.find(principal);
+  std::size_t count = 0;
+  if (at == refusals_.end()) return count;
+  for (const Refusal& one : at->second) count += std::min(one.rows, batch_most);
+  return count;
 }
 
 void RefusalCount::forget_before(std::int64_t ms) {
-  for (auto at = times_.begin(); at != times_.end();) {
-    std::deque<std::int64_t>& times = at->second;
-    while (!times.empty() && times.front() < ms) times.pop_front();
-    at = times.empty() ? times_.erase(at) : std::next(at);
+  for (auto at = refusals_.begin(); at != refusals_.end();) {
+    std::deque<Refusal>& had = at->second;
+    while (!had.empty() && had.front().at_ms < ms) had.pop_front();
+    at = had.empty() ? refusals_.erase(at) : std::next(at);
   }
 }
 

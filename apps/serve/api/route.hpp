@@ -31,6 +31,10 @@ inline constexpr std::size_t kBody = 64 * 1024;
 inline constexpr std::size_t kPolicyBody = 512 * 1024;
 inline constexpr std::size_t kBatchBody = 1024 * 1024;
 
+/// Whether answering it takes processor time and changes nothing: then it is charged to the caller, and ends
+/// when nobody waits for it any more (computing.hpp).
+enum class Effort { none, computes };
+
 struct Route {
   std::string_view method;
   std::string_view path;  ///< "/v1/requests/{id}/approve"
@@ -38,6 +42,7 @@ struct Route {
   bool takes_body;                           ///< JSON
   std::vector<std::string_view> parameters;  ///< of the query; others are refused
   Response (*answer)(Call& call);
+  Effort effort = Effort::none;
 };
 
 /// Throws  Refused (403): the route is not for the caller.

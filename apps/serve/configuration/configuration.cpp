@@ -38,7 +38,7 @@ struct Limit {
   std::size_t WorkLimits::*value;
   std::size_t most;
 };
-constexpr std::array<Limit, 10> kLimits = {
+constexpr std::array<Limit, 13> kLimits = {
     {{"connections", &WorkLimits::connections, 65'536},
      {"connections_per_user", &WorkLimits::connections_per_user, 65'536},
      {"running", &WorkLimits::running, 1'024},
@@ -48,7 +48,10 @@ constexpr std::array<Limit, 10> kLimits = {
      {"per_second", &WorkLimits::per_second, 1'000'000},
      {"burst", &WorkLimits::burst, 1'000'000},
      {"refusals_per_hour", &WorkLimits::refusals, 1'000'000'000},
-     {"body_mebibytes", &WorkLimits::body_mebibytes, 65'536}}};
+     {"body_mebibytes", &WorkLimits::body_mebibytes, 65'536},
+     {"planning_steps", &WorkLimits::planning_steps, 1'000'000'000'000},
+     {"processor_milliseconds", &WorkLimits::processor_milliseconds, 1'000'000},
+     {"processor_burst_milliseconds", &WorkLimits::processor_burst_milliseconds, 1'000'000'000}}};
 
 KeyTable limit_keys() {
   KeyTable table{"limits", {}};

@@ -25,14 +25,17 @@ struct AllowedFolders {
 struct WorkLimits {
   std::size_t connections = 1024;
   std::size_t connections_per_user = 64;
-  std::size_t running = 64;         ///< requests that are being answered
-  std::size_t waiting = 1024;       ///< requests that wait for that
-  std::size_t in_flight = 16;       ///< of one principal
-  std::size_t long_polls = 16;      ///< of one principal
-  std::size_t per_second = 100;     ///< requests of one principal, in the long run
-  std::size_t burst = 200;          ///< and at once
-  std::size_t refusals = 600;       ///< recorded of one principal in the last hour
-  std::size_t body_mebibytes = 64;  ///< of all bodies that are being read
+  std::size_t running = 64;                           ///< requests that are being answered
+  std::size_t waiting = 1024;                         ///< requests that wait for that
+  std::size_t in_flight = 16;                         ///< of one principal
+  std::size_t long_polls = 16;                        ///< of one principal
+  std::size_t per_second = 100;                       ///< requests of one principal, in the long run
+  std::size_t burst = 200;                            ///< and at once
+  std::size_t refusals = 600;                         ///< recorded of one principal in the last hour
+  std::size_t body_mebibytes = 64;                    ///< of all bodies that are being read
+  std::size_t planning_steps = 400'000;               ///< of one request, before it is planned
+  std::size_t processor_milliseconds = 200;           ///< of one principal a second, for what changes nothing
+  std::size_t processor_burst_milliseconds = 10'000;  ///< and at once
 
   friend bool operator==(const WorkLimits&, const WorkLimits&) = default;
 };

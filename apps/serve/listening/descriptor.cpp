@@ -119,6 +119,11 @@ Came send_all(int socket, std::string_view first, std::string_view second, Deadl
   return Came::ready;
 }
 
+bool hung_up(int socket) noexcept {
+  pollfd looked{socket, 0, 0};
+  return ::poll(&looked, 1, 0) > 0 && (looked.revents & (POLLHUP | POLLERR)) != 0;
+}
+
 void send_at_once(int socket, std::string_view text) noexcept {
   [[maybe_unused]] const auto sent = ::send(socket, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }

@@ -69,6 +69,9 @@ enum class Came : std::uint8_t {
 [[nodiscard]] Came send_all(int socket, std::string_view first, std::string_view second, Deadline due,
                             const Bell& stop);
 
+/// Whether the other end of a Unix socket was closed. One that has only shut down its sending still receives.
+[[nodiscard]] bool hung_up(int socket) noexcept;
+
 /// Sends what the socket takes without waiting; a new connection's takes some hundred kilobytes. Never raises
 /// SIGPIPE.
 void send_at_once(int socket, std::string_view text) noexcept;

@@ -49,6 +49,12 @@ class Body {
   /// Whether there is a first byte, which it waits for; false: the body is empty. Once true, always true.
   /// Throws  BodyFault, if no byte ever arrived.
   virtual bool begun() = 0;
+
+  /// Whether the other end is gone, so that nobody hears the answer. One that only sends no more is there.
+  /// Does not wait.
+  [[nodiscard]] virtual bool gone() const { return false; }
+  /// Whether the server stops: what changes nothing is to end.
+  [[nodiscard]] virtual bool stopping() const { return false; }
 };
 
 class Service {

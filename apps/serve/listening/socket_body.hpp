@@ -19,6 +19,8 @@ class SocketBody final : public Body {
 
   std::size_t read(std::span<char> into) override;
   bool begun() override;
+  [[nodiscard]] bool gone() const override { return hung_up(socket_); }
+  [[nodiscard]] bool stopping() const override { return stopping_.rung(); }
 
   /// Whether all of it was read, so that what follows is the next request.
   [[nodiscard]] bool whole() const { return reader_.state() == RequestReader::State::complete; }

@@ -43,12 +43,13 @@ TEST_CASE("everything that can be configured is read", "[configuration]") {
           "checkpoints: [/mnt/third]\n"
           "answers: {after: 2s, every: 250ms}\n"
           "limits: {connections: 10, connections_per_user: 5, running: 3, waiting: 4, in_flight: 6,\n"
-          "  long_polls: 7, per_second: 8, burst: 9, refusals_per_hour: 11, body_mebibytes: 12}\n",
+          "  long_polls: 7, per_second: 8, burst: 9, refusals_per_hour: 11, body_mebibytes: 12,\n"
+          "  planning_steps: 13, processor_milliseconds: 14, processor_burst_milliseconds: 15}\n",
       "serve.yaml");
   CHECK(configuration.folders.sources == std::vector<std::string>{"/srv/a", "/srv/b"});
   CHECK(configuration.folders.replicas == std::vector<std::string>{"/mnt/second"});
   CHECK(configuration.folders.checkpoints == std::vector<std::string>{"/mnt/third"});
-  CHECK(configuration.limits == serve::WorkLimits{10, 5, 3, 4, 6, 7, 8, 9, 11, 12});
+  CHECK(configuration.limits == serve::WorkLimits{10, 5, 3, 4, 6, 7, 8, 9, 11, 12, 13, 14, 15});
   CHECK(configuration.answers == serve::Ticks{2'000, 250});
 }
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <mutex>
+#include <sstream>
 
 #include "daemon_process.hpp"
 #include "epsilog/engine/audit.hpp"
@@ -153,6 +154,64 @@ TEST_CASE("told to end it decides what it has begun, tells it, and takes nothing
   });
   CHECK(recorded == granted);
   CHECK(others == 0);
+}
+
+namespace {
+
+/// Processor time of the process so far, in ticks of a hundredth of a second.
+long ticks_used(pid_t process) {
+  const std::string stat = read_file("/proc/" + std::to_string(process) + "/stat");
+  std::istringstream fields(stat.substr(stat.rfind(')') + 2));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) fields >> skipped;
+  long user = 0, system = 0;
+  fields >> user >> system;
+  return user + system;
+}
+
+std::string plan_of_means() {
+  nlohmann::json rows = nlohmann::json::array();
+  for (int i = 0; i < 1000; ++i)
+    rows.push_back({{"statistic", "mean:cost"}, {"epsilon", "0.000" + std::to_string(1000 + i)}});
+  return nlohmann::json{{"dataset", "clinic"}, {"rows", rows}}.dump();
+}
+
+}  // namespace
+
+TEST_CASE("a plan of many seconds ends with its client, and with the daemon within one",
+          "[daemon][computing]") {
+  DaemonProcess daemon;
+  daemon.configure("limits: {burst: 10000, per_second: 10000}\n");
+  daemon.start();
+  const std::string body = plan_of_means();
+  const std::string request =
+      "POST /v1/plans HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + daemon.token +
+      "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+      body;
+  const auto compute = [&](const Connection& connection) {
+    const long before = ticks_used(daemon.process());
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    REQUIRE(connection.send(request));
+    while (ticks_used(daemon.process()) < before + 10) REQUIRE(std::chrono::steady_clock::now() < until);
+  };
+  {
+    const Connection leaves(daemon.ask_socket());
+    compute(leaves);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const long left = ticks_used(daemon.process());
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  CHECK(ticks_used(daemon.process()) - left <= 2);
+  Connection stays(daemon.ask_socket());
+  compute(stays);
+  const auto told = std::chrono::steady_clock::now();
+  daemon.signal(SIGTERM);
+  CHECK(daemon.ended() == 0);
+  CHECK(std::chrono::steady_clock::now() - told < std::chrono::seconds(1));
+  const auto heard = stays.hear();
+  REQUIRE(heard);
+  CHECK(heard->status == 503);
+  CHECK(heard->body.at("code") == "stopping");
 }
 
 TEST_CASE(

@@ -1,0 +1,79 @@
+// What is computed and changes nothing: it costs its principal processor time, is bounded before it begins,
+// and ends when nobody waits for it any more.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "call.hpp"
+#include "epsilog/accounting/stopping.hpp"
+#include "epsilog/engine/request.hpp"
+#include "planning_steps.hpp"
+#include "processor_time.hpp"
+
+namespace epsilog::serve {
+
+/// A route that changes nothing (Route::computes), for as long as it is answered. Whatever the engine
+/// computes meanwhile on this thread ends with Stopped when the other end is gone, the daemon ends, or the
+/// caller owes as much processor time as they may.
+class Computing final {
+ public:
+  /// Throws  Refused (429) if the caller has no processor time left.
+  explicit Computing(Call& call);
+  Computing(const Computing&) = delete;
+  Computing& operator=(const Computing&) = delete;
+  /// Charges the processor time that was used.
+  ~Computing();
+
+  /// What is answered after Stopped.
+  [[nodiscard]] Refused why() const;
+
+ private:
+  /// Looks every few milliseconds only.
+  [[nodiscard]] bool wanted_no_more();
+
+  enum class Why : std::uint8_t { gone, stopping, no_time };
+
+  Call& call_;
+  ThreadTime used_;
+  std::chrono::steady_clock::time_point looked_;
+  Why why_ = Why::gone;
+  const std::function<bool()> ask_;
+  const accounting::StopScope scope_;
+};
+
+/// The processor time of a request that may turn out to have changed nothing, and is charged then.
+class InVain final {
+ public:
+  explicit InVain(const Call& call) : call_(call) {}
+  InVain(const InVain&) = delete;
+  InVain& operator=(const InVain&) = delete;
+  ~InVain();
+
+  /// Something was granted, reserved or waits by now: nothing is charged unless this is a retry or a refusal.
+  void became(const engine::Answer& answer);
+
+ private:
+  const Call& call_;
+  ThreadTime used_;
+  bool changed_ = false;
+};
+
+[[nodiscard]] bool has_processor_time(const Call& call);
+/// Throws  Refused (429) if the caller has no processor time left.
+void require_processor_time(const Call& call);
+
+/// Returns the bound of planning_steps.hpp under the policy that the caller was identified under.
+[[nodiscard]] std::uint64_t planning_steps_up(const Call& call, const engine::Request& request,
+                                              std::size_t alphas, engine::PlannedFor what);
+/// Requires that it is no more than the daemon takes at once.
+/// Throws  Refused (400), which names the limit.
+void require_plannable(const Call& call, std::uint64_t steps);
+
+/// What the rules of the policy refuse, whatever the balances: as a refusal, without its question being
+/// planned. None: they refuse nothing.
+[[nodiscard]] std::optional<Response> refused_by_rule(const Call& call, const engine::Request& request);
+
+}  // namespace epsilog::serve
