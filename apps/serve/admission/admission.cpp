@@ -4,9 +4,16 @@
 #include <utility>
 
 namespace epsilog::serve {
+namespace {
+
+BodyRoom::Limits room_for_bodies(const AdmissionLimits& limits) {
+  return {limits.body_bytes, limits.patience};
+}
+
+}  // namespace
 
 Admission::Admission(const AdmissionLimits& limits, std::function<Clock::time_point()> now)
-    : now_(std::move(now)), limits_(limits) {}
+    : now_(std::move(now)), limits_(limits), bodies_(room_for_bodies(limits)) {}
 
 Admission::Principal& Admission::principal(const std::string& name) {
   const auto [at, fresh] = principals_.try_emplace(name);
@@ -26,7 +33,8 @@ void Admission::fill(Principal& principal) {
                               principal.tokens + seconds * static_cast<double>(limits_.per_second));
 }
 
-std::variant<Admission::Entry, NotAdmitted> Admission::enter(const std::string& name, bool curator) {
+std::variant<Admission::Entry, NotAdmitted> Admission::enter(const std::string& name, bool curator,
+                                                             std::uint32_t user) {
   const std::scoped_lock lock(mutex_);
   if (stopping_) return NotAdmitted::stopping;
   if (!curator) {
@@ -37,7 +45,18 @@ std::variant<Admission::Entry, NotAdmitted> Admission::enter(const std::string& 
     if (asks.in_flight >= limits_.in_flight) return NotAdmitted::too_many;
     ++asks.in_flight;
   }
-  return Entry(*this, name, curator);
+  return Entry(*this, name, curator, user);
+}
+
+/// Takes a place if one is free and nobody waits for it. Requires  the lock.
+bool Admission::Entry::runs_at_once() {
+  Admission& all = *admission_;
+  std::size_t& taken = curator_ ? all.curator_running_ : all.running_;
+  const std::size_t places = curator_ ? all.limits_.curator_running : all.limits_.running;
+  if (taken >= places || (!curator_ && all.waiting_ > 0)) return false;
+  ++taken;
+  running_ = true;
+  return true;
 }
 
 std::optional<NotAdmitted> Admission::Entry::run() {
@@ -45,15 +64,9 @@ std::optional<NotAdmitted> Admission::Entry::run() {
   Admission& all = *admission_;
   if (running_) return std::nullopt;
   if (all.stopping_) return NotAdmitted::stopping;
-  std::size_t& taken = curator_ ? all.curator_running_ : all.running_;
-  const std::size_t places = curator_ ? all.limits_.curator_running : all.limits_.running;
-  if (taken < places && (curator_ || all.waiting_ == 0)) {
-    ++taken;
-    running_ = true;
-    return std::nullopt;
-  }
+  if (runs_at_once()) return std::nullopt;
   // A curator does not wait in a line: there are as many places as there may be connections of theirs.
-  if (curator_ || all.waiting_ >= all.limits_.waiting) return NotAdmitted::full;
+  if (curator_ || all.waiting_ + all.promised_ >= all.limits_.waiting) return NotAdmitted::full;
   Waiter waiter;
   std::deque<Waiter*>& line = all.principal(principal_).waiting;
   line.push_back(&waiter);
@@ -68,16 +81,43 @@ std::optional<NotAdmitted> Admission::Entry::run() {
   return all.stopping_ ? NotAdmitted::stopping : NotAdmitted::full;
 }
 
-std::optional<NotAdmitted> Admission::Entry::hold(std::size_t bytes) {
+std::optional<NotAdmitted> Admission::Entry::promise() {
   const std::scoped_lock lock(admission_->mutex_);
-  if (curator_) return std::nullopt;
-  if (bytes >
-      admission_->limits_.body_bytes - std::min(admission_->body_bytes_, admission_->limits_.body_bytes)) {
-    return NotAdmitted::full;
-  }
-  admission_->body_bytes_ += bytes;
-  bytes_ += bytes;
+  Admission& all = *admission_;
+  if (all.stopping_) return NotAdmitted::stopping;
+  const bool free = all.running_ < all.limits_.running && all.waiting_ == 0;
+  if (!curator_ && !free && all.waiting_ + all.promised_ >= all.limits_.waiting) return NotAdmitted::full;
+  if (!curator_) ++all.promised_;
+  promised_ = true;
   return std::nullopt;
+}
+
+void Admission::Entry::run_promised() {
+  std::unique_lock lock(admission_->mutex_);
+  Admission& all = *admission_;
+  if (!std::exchange(promised_, false)) return;
+  if (curator_) {  // a place for each connection: none waits
+    ++all.curator_running_;
+    running_ = true;
+    return;
+  }
+  --all.promised_;
+  if (runs_at_once()) return;
+  Waiter waiter;
+  all.principal(principal_).waiting.push_back(&waiter);
+  ++all.waiting_;
+  waiter.woken.wait(lock, [&] { return waiter.has_place; });
+  running_ = true;
+}
+
+std::optional<NotAdmitted> Admission::Entry::hold(std::size_t bytes) {
+  if (curator_ || body_.hold(bytes)) return std::nullopt;
+  const std::scoped_lock lock(admission_->mutex_);
+  return admission_->stopping_ ? NotAdmitted::stopping : NotAdmitted::full;
+}
+
+void Admission::Entry::hold_surely(std::size_t bytes) {
+  if (!curator_) body_.hold_surely(bytes);
 }
 
 std::optional<NotAdmitted> Admission::Entry::count(std::size_t requests) {
@@ -141,7 +181,7 @@ void Admission::free_place(bool curator) {
 void Admission::leave(Entry& entry) noexcept {
   const std::scoped_lock lock(mutex_);
   if (entry.running_) free_place(entry.curator_);
-  body_bytes_ -= entry.bytes_;
+  if (entry.promised_ && !entry.curator_) --promised_;
   if (entry.long_poll_) --long_polls_;
   if (entry.curator_) return;
   Principal& asks = principals_.find(entry.principal_)->second;
@@ -165,6 +205,7 @@ void Admission::forget(const std::string& name) {
 void Admission::change(const AdmissionLimits& limits) {
   const std::scoped_lock lock(mutex_);
   limits_ = limits;
+  bodies_.change(room_for_bodies(limits));
 }
 
 void Admission::stop() {
@@ -173,23 +214,28 @@ void Admission::stop() {
   for (auto& [name, principal] : principals_) {
     for (Waiter* waiter : principal.waiting) waiter->woken.notify_one();
   }
+  bodies_.stop();
 }
 
 Admission::Figures Admission::figures() const {
   const std::scoped_lock lock(mutex_);
-  return {running_ + curator_running_, waiting_, long_polls_, body_bytes_};
+  return {running_ + curator_running_, waiting_, long_polls_, bodies_.bytes(), bodies_.waiting()};
 }
 
-Admission::Entry::Entry(Admission& admission, std::string principal, bool curator)
-    : admission_(&admission), principal_(std::move(principal)), curator_(curator) {}
+Admission::Entry::Entry(Admission& admission, std::string principal, bool curator, std::uint32_t user)
+    : admission_(&admission),
+      principal_(std::move(principal)),
+      curator_(curator),
+      body_(admission.bodies_, principal_, user) {}
 
 Admission::Entry::Entry(Entry&& other) noexcept
     : admission_(std::exchange(other.admission_, nullptr)),
       principal_(std::move(other.principal_)),
       curator_(other.curator_),
       running_(other.running_),
+      promised_(other.promised_),
       long_poll_(other.long_poll_),
-      bytes_(other.bytes_),
+      body_(std::move(other.body_)),
       requests_(other.requests_) {}
 
 Admission::Entry::~Entry() {

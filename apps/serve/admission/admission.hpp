@@ -11,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -19,6 +20,8 @@
 #include <optional>
 #include <string>
 #include <variant>
+
+#include "body_room.hpp"
 
 namespace epsilog::serve {
 
@@ -31,7 +34,7 @@ struct AdmissionLimits {
   std::size_t per_second = 100;
   std::size_t burst = 200;
   std::size_t body_bytes = 64 << 20;
-  std::chrono::milliseconds patience{10'000};  ///< how long one waits for a place
+  std::chrono::milliseconds patience{10'000};  ///< how long one waits for a place, and for room for a body
 };
 
 enum class NotAdmitted {
@@ -59,8 +62,17 @@ class Admission final {
 
     /// Waits for a place, in turn. None: it has one until the entry ends.
     [[nodiscard]] std::optional<NotAdmitted> run();
-    /// Takes so many bytes of what bodies may hold, until the entry ends; does not wait.
+    /// Promises a place to a request that cannot be refused any more once its body has begun: it counts as
+    /// one that waits, holds no place until run_promised(), and is refused here or never.
+    [[nodiscard]] std::optional<NotAdmitted> promise();
+    /// Waits for the place that was promised, for as long as it takes, also after stop().
+    /// Requires  promise() returned none.
+    void run_promised();
+    /// Takes memory for so many bytes more of the body, until the entry ends, and waits in line for it
+    /// (body_room.hpp).
     [[nodiscard]] std::optional<NotAdmitted> hold(std::size_t bytes);
+    /// The same for a body that cannot be refused any more.
+    void hold_surely(std::size_t bytes);
     /// It is a batch of so many requests, and counts as that many: under way, and by how fast its principal
     /// asks. One that is larger than what may be asked at once is let in where all of that is there, and is
     /// paid off by waiting afterwards. Call it once at most.
@@ -70,18 +82,22 @@ class Admission final {
 
    private:
     friend class Admission;
-    Entry(Admission& admission, std::string principal, bool curator);
+    Entry(Admission& admission, std::string principal, bool curator, std::uint32_t user);
+    [[nodiscard]] bool runs_at_once();
 
     Admission* admission_;
     std::string principal_;
     bool curator_;
     bool running_ = false;
+    bool promised_ = false;
     bool long_poll_ = false;
-    std::size_t bytes_ = 0;
+    BodyRoom::Claim body_;
     std::size_t requests_ = 1;  // under way
   };
 
-  [[nodiscard]] std::variant<Entry, NotAdmitted> enter(const std::string& principal, bool curator);
+  /// `user` is the uid that the request comes from.
+  [[nodiscard]] std::variant<Entry, NotAdmitted> enter(const std::string& principal, bool curator,
+                                                       std::uint32_t user = 0);
 
   void change(const AdmissionLimits& limits);
   /// From now on nobody enters, and who waits is told so.
@@ -92,6 +108,7 @@ class Admission final {
     std::size_t waiting = 0;
     std::size_t long_polls = 0;
     std::size_t body_bytes = 0;
+    std::size_t bodies_waiting = 0;
   };
   [[nodiscard]] Figures figures() const;
 
@@ -124,8 +141,9 @@ class Admission final {
   std::size_t curator_running_ = 0;
   std::size_t waiting_ = 0;
   std::size_t long_polls_ = 0;
-  std::size_t body_bytes_ = 0;
+  std::size_t promised_ = 0;  // places that nobody waits for yet
   bool stopping_ = false;
+  BodyRoom bodies_;  // has a mutex of its own, which is taken last
 };
 
 }  // namespace epsilog::serve

@@ -134,7 +134,7 @@ Response Api::routed(const Route& route, const std::string& id, const RequestHea
   }
   // Whoever is not known is counted by uid, so that nobody's questions of how the daemon is cost another's.
   const std::string counted = route.who == Who::everybody ? caller->who.via : counted_as(*caller);
-  auto admitted = parts_.admission.enter(counted, peer.curator);
+  auto admitted = parts_.admission.enter(counted, peer.curator, peer.uid);
   if (const auto* why = std::get_if<NotAdmitted>(&admitted)) throw not_admitted(*why);
   if (route.who != Who::everybody) require_access(route, *caller);
   Call call{parts_,

@@ -95,9 +95,13 @@ Told told(const Call& call, Answer answer, int fresh) {
 }  // namespace
 
 void Call::run() {
+  require(entry.run());
+  decide_if_late();
+}
+
+void Call::decide_if_late() {
   /// A shorter wait is as long as what others recorded goes unnoticed anyway.
   constexpr std::chrono::milliseconds kNoticed{100};
-  require(entry.run());
   if (std::chrono::steady_clock::now() - decided_at > kNoticed) decide_again();
 }
 
@@ -174,23 +178,43 @@ NotFound none_of_yours() {
   return NotFound("no request or decision of that id is yours");
 }
 
-std::string Call::read_body(std::size_t most) {
-  const std::size_t size = static_cast<std::size_t>(head.content_length.value_or(0));
-  if (head.content_length.value_or(0) > most) throw too_large(most);
-  require(entry.hold(size));
-  std::string text(size, '\0');
+std::string Call::received(std::size_t size, bool refusable) {
+  constexpr std::size_t kFirst = 4096;
+  std::string text;
   std::size_t got = 0;
-  try {
-    while (got < size) {
-      const std::size_t piece = body.read(std::span(text).subspan(got));
-      if (piece == 0) break;
-      got += piece;
+  while (got < size && body.begun()) {
+    if (got == text.size()) {
+      const std::size_t grown = std::min(size, std::max(kFirst, 2 * got));
+      const auto since = std::chrono::steady_clock::now();
+      if (refusable) {
+        require(entry.hold(grown - got));
+      } else {
+        entry.hold_surely(grown - got);
+      }
+      body.extend(std::chrono::steady_clock::now() - since);
+      text.resize(grown);
     }
+    const std::size_t piece = body.read(std::span(text).subspan(got));
+    if (piece == 0) break;
+    got += piece;
+  }
+  text.resize(got);
+  return text;
+}
+
+std::string Call::read_body(std::size_t most) {
+  const std::uint64_t size = head.content_length.value_or(0);
+  if (size > most) throw too_large(most);
+  std::string text;
+  try {
+    text = received(static_cast<std::size_t>(size), true);
   } catch (const BodyFault& fault) {
     if (fault.kind() == BodyFault::Kind::stopped) throw not_admitted(NotAdmitted::stopping);
     throw Refused(408, "body_incomplete", "the body did not arrive whole, or not in time; nothing was asked");
   }
-  if (got < size) throw Refused(400, "body_incomplete", "the body did not arrive whole; nothing was asked");
+  if (text.size() < size) {
+    throw Refused(400, "body_incomplete", "the body did not arrive whole; nothing was asked");
+  }
   run();
   return text;
 }

@@ -84,11 +84,18 @@ struct Call {
   /// Throws  none_of_yours().
   [[nodiscard]] engine::Answer shown();
   /// The whole body, of `most` bytes at most, and a place to answer it in.
-  /// Throws  Refused (413, 411, 408, 503).
+  /// Throws  Refused (413, 408, 400, 503), as run().
   [[nodiscard]] std::string read_body(std::size_t most);
+  /// What there is of the body when it ends or `size` bytes of it are there. Memory is taken for it as its
+  /// bytes arrive, never more than twice what is there. If it cannot be refused any more, this waits for
+  /// memory for as long as it takes. Throws  BodyFault; Refused (503) if it can be refused.
+  [[nodiscard]] std::string received(std::size_t size, bool refusable);
   /// Waits for a place to answer it in; after a wait that could be noticed it decides again who the caller
   /// is. Throws  Refused (503), as decide_again().
   void run();
+  /// Decides again who the caller is, as decide_again(), if that was decided so long ago that others would
+  /// notice.
+  void decide_if_late();
   /// Decides again who the caller is and whether the route is for them, under the policy and the credentials
   /// of now. Returns how many decisions are on record. Throws  Refused (401, 403), also where the caller is
   /// another principal by now.

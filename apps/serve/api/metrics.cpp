@@ -34,8 +34,9 @@ std::string Metrics::text(const Admission::Figures& admission, std::int64_t deci
   add_gauge(text, "epsilog_requests_running", "Requests that are being answered.", admission.running);
   add_gauge(text, "epsilog_requests_waiting", "Requests that wait for a place.", admission.waiting);
   add_gauge(text, "epsilog_long_polls", "Requests that wait for something to happen.", admission.long_polls);
-  add_gauge(text, "epsilog_body_bytes", "Bytes reserved for bodies that are being read.",
-            admission.body_bytes);
+  add_gauge(text, "epsilog_body_bytes", "Bytes that bodies of requests hold.", admission.body_bytes);
+  add_gauge(text, "epsilog_bodies_waiting", "Bodies that wait for memory before more of them is read.",
+            admission.bodies_waiting);
   add_gauge(text, "epsilog_decisions", "Decisions on record.", static_cast<std::uint64_t>(decisions));
   add_gauge(text, "epsilog_ledger_poisoned", "1 while the ledger waits to be recovered.", poisoned ? 1 : 0);
   add_gauge(text, "epsilog_ready", "1 while a release would be recorded, as /readyz says.", ready ? 1 : 0);

@@ -1,5 +1,6 @@
 // /v1/requests/{id}: how a request stands, and what is done about it.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -108,23 +109,22 @@ std::string value_of(std::string_view text) {
   return std::string(kUndefined);
 }
 
-/// All of the body, whatever becomes of it; no more is kept than a value may have.
+/// All of the body, whatever becomes of it; "" if it is no value by its size or did not arrive whole. Of one
+/// that is longer than a value may be nothing is kept.
 std::string posted(Call& call) {
   constexpr std::size_t kRoom = 64;  // for the member's name and its quotes
-  constexpr std::size_t kMost = engine::kSuppliedSizeMax + kRoom;
-  std::string text;
-  std::string piece(64 * 1024, '\0');
+  const std::uint64_t size = *call.head.content_length;
   try {
-    for (;;) {
-      const std::size_t got = call.body.read(std::span(piece));
-      if (got == 0) break;
-      if (text.size() + got > kMost) return "";
-      text.append(piece, 0, got);
+    if (size <= engine::kSuppliedSizeMax + kRoom) {
+      std::string text = call.received(static_cast<std::size_t>(size), false);
+      return text.size() < size ? "" : text;
     }
-  } catch (const BodyFault&) {
-    return "";  // too slow, or broken off: undefined, as everything else that is no value
+    std::array<char, 4096> unread{};
+    while (call.body.read(unread) > 0) {
+    }
+  } catch (const BodyFault&) {  // too slow, or broken off: undefined, as everything else that is no value
   }
-  return text.size() < call.head.content_length.value_or(0) ? "" : text;
+  return "";
 }
 
 Response commit_value(Call& call) {
@@ -132,16 +132,19 @@ Response commit_value(Call& call) {
     throw Refused(400, "value_required",
                   "the body {\"value\": …} is required: the value is computed elsewhere");
   }
-  // From the first byte on nothing is refused any more: what the value is may follow from the data.
-  require(call.entry.hold(std::min<std::uint64_t>(*call.head.content_length, engine::kSuppliedSizeMax)));
-  call.run();
   bool begun = false;
   try {
     begun = call.body.begun();
-  } catch (const BodyFault&) {
+  } catch (const BodyFault& fault) {
+    if (fault.kind() == BodyFault::Kind::stopped) throw not_admitted(NotAdmitted::stopping);
   }
   if (!begun) throw Refused(408, "body_incomplete", "no byte of the body arrived; nothing was asked");
+  // From here on nothing is refused any more: what the value is, and so how long it is and how fast it comes,
+  // may follow from the data. So a place is promised now, and taken when the value is there.
+  call.decide_if_late();
+  require(call.entry.promise());
   const std::string value = value_of(posted(call));
+  call.entry.run_promised();
   mechanisms::SystemBits bits;
   Answer answer = call.engine().commit(call.id, call.caller.who, value, bits, {});
   call.parts.view.recorded();

@@ -1,6 +1,7 @@
 // Who answers the requests that a Server takes in.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -55,6 +56,9 @@ class Body {
   [[nodiscard]] virtual bool gone() const { return false; }
   /// Whether the server stops: what changes nothing is to end.
   [[nodiscard]] virtual bool stopping() const { return false; }
+
+  /// Gives the sender so much more time: it was not read from for so long.
+  virtual void extend(std::chrono::steady_clock::duration time) { static_cast<void>(time); }
 };
 
 class Service {

@@ -21,6 +21,7 @@ class SocketBody final : public Body {
   bool begun() override;
   [[nodiscard]] bool gone() const override { return hung_up(socket_); }
   [[nodiscard]] bool stopping() const override { return stopping_.rung(); }
+  void extend(std::chrono::steady_clock::duration time) override { due_ += time; }
 
   /// Whether all of it was read, so that what follows is the next request.
   [[nodiscard]] bool whole() const { return reader_.state() == RequestReader::State::complete; }

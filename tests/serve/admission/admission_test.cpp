@@ -171,15 +171,28 @@ TEST_CASE("a long poll has no place, is counted for itself, and is one too many 
   CHECK(admission.figures().long_polls == 0);
 }
 
-TEST_CASE("bodies are let in as long as there is room for what they declare", "[admission]") {
-  Admission admission(few());
-  {
-    Admission::Entry first = entered(admission, "alice"), second = entered(admission, "bob");
-    CHECK_FALSE(first.hold(600));
-    CHECK(second.hold(500) == NotAdmitted::full);
-    CHECK_FALSE(second.hold(400));
-  }
-  CHECK(admission.figures().body_bytes == 0);
+TEST_CASE(
+    "admission: a place that was promised is had in turn, also by one more than may wait, and after a stop",
+    "[admission]") {
+  AdmissionLimits limits = few();
+  limits.running = 1;
+  limits.waiting = 1;
+  Admission admission(limits);
+  auto runs = std::make_unique<Admission::Entry>(entered(admission, "a"));
+  REQUIRE_FALSE(runs->run());
+  Admission::Entry promised = entered(admission, "b"), waits = entered(admission, "c");
+  CHECK_FALSE(promised.promise());
+  CHECK(waits.run() == NotAdmitted::full);  // what is promised waits
+  CHECK(entered(admission, "d").promise() == NotAdmitted::full);
+  admission.stop();
+  CHECK(waits.promise() == NotAdmitted::stopping);
+  std::thread served([&] { promised.run_promised(); });
+  while (admission.figures().waiting == 0) std::this_thread::yield();
+  CHECK(admission.figures().running == 1);
+  runs.reset();
+  served.join();
+  CHECK(admission.figures().running == 1);
+  CHECK(admission.figures().waiting == 0);
 }
 
 TEST_CASE("once it is stopped nobody enters, and who waits is told so at once", "[admission]") {

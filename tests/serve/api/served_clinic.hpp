@@ -144,21 +144,26 @@ class ServedClinic final {
 
   Reply ask(std::uint32_t uid, const std::string& method, const std::string& target,
             const std::string& text = "", const Sent& sent = {}) {
+    TextBody body(text, sent.breaks_off);
+    return ask(uid, method, target, body, text.size(), sent);
+  }
+  /// The same with a body of that length which comes as it likes.
+  Reply ask(std::uint32_t uid, const std::string& method, const std::string& target, serve::Body& body,
+            std::size_t length, const Sent& sent = {}) {
     serve::RequestHead head;
     head.method = method;
     const std::size_t question = target.find('?');
     head.path = target.substr(0, question);
     if (question != std::string::npos) add_query(head, target.substr(question + 1));
     head.headers = {{"host", "localhost"}};
-    if (!text.empty() || sent.declared > 0) {
+    if (length > 0 || sent.declared > 0) {
       head.headers.push_back({"content-type", "application/json"});
-      head.content_length = sent.declared > 0 ? sent.declared : text.size();
+      head.content_length = sent.declared > 0 ? sent.declared : length;
     }
     for (const serve::Header& header : sent.headers) {
       std::erase_if(head.headers, [&](const serve::Header& one) { return one.name == header.name; });
       if (!header.value.empty()) head.headers.push_back(header);
     }
-    TextBody body(text, sent.breaks_off);
     Reply reply;
     reply.response = api->answer(head, {uid, sent.curator_socket}, body);
     reply.status = reply.response.status;
