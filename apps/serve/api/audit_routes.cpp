@@ -137,10 +137,16 @@ Response read_verification(Call& call) {
   Verification found = of_call(call.parts.audits.find(call.id));
   const std::int64_t seconds = call.number("wait", kWaitMost, 0);
   if (seconds > 0 && !found.ended()) {
-    call.poll(seconds, [&](bool) {
-      found = of_call(call.parts.audits.find(call.id));
-      return found.ended();
-    });
+    const auto ended = [&audits = call.parts.audits, id = call.id] {
+      const auto one = audits.find(id);
+      return !one || one->ended();
+    };
+    call.poll(
+        seconds, [&] { return Awaited{.decisions = false, .ended = ended}; },
+        [&] {
+          found = of_call(call.parts.audits.find(call.id));
+          return found.ended();
+        });
   }
   return standing_of(call, 200, found);
 }

@@ -105,37 +105,30 @@ void Call::decide_if_late() {
   if (std::chrono::steady_clock::now() - decided_at > kNoticed) decide_again();
 }
 
-std::int64_t Call::decide_again() {
-  if (route.who == Who::everybody) return parts.view.decisions();
+void Call::decide_again() {
+  if (route.who == Who::everybody) return;
   const std::string was = caller.who.name;
   const bool kept = caller.keeper();
-  Looked looked = parts.view.current(parts.refusals);
-  const std::int64_t decisions = looked.decisions;
-  caller = who_asks(head, peer, std::move(looked), parts.own_uid);
+  caller = who_asks(head, peer, parts.view.current(parts.refusals), parts.own_uid);
   decided_at = std::chrono::steady_clock::now();
   if (caller.who.name != was || caller.keeper() != kept) {
     throw Refused(401, "not_known", "the credential belongs to another principal by now: ask again");
   }
   require_access(route, caller);
-  return decisions;
 }
 
-void Call::poll(std::int64_t seconds, const std::function<bool(bool changed)>& found) {
+void Call::poll(std::int64_t seconds, const std::function<Awaited()>& awaited,
+                const std::function<bool()>& found) {
   require(entry.wait_long());
   // When the daemon ends, a poll tells the state as it is: its looks are short, and are not stopped.
   const auto goes_on = [] { return false; };
   const accounting::StopScope looks(goes_on);
-  std::shared_ptr<const View> view;
-  std::int64_t seen = -1;
-  parts.view.wait(
-      [&] {
-        const std::int64_t decisions = decide_again();
-        const bool changed = decisions != seen || caller.view != view;
-        seen = decisions;
-        view = caller.view;
-        return found(changed);
-      },
-      std::chrono::steady_clock::now() + std::chrono::seconds(seconds));
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  PollWatch::Waiting waiting(parts.view.polls(), peer.socket);
+  do {
+    decide_again();
+    waiting.await(awaited());
+  } while (!found() && waiting.wait(until));
   decide_again();
 }
 

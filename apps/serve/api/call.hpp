@@ -15,6 +15,7 @@
 #include "json_parts.hpp"
 #include "ledger_view.hpp"
 #include "metrics.hpp"
+#include "poll_watch.hpp"
 #include "problem.hpp"
 #include "processor_time.hpp"
 #include "readiness.hpp"
@@ -97,14 +98,14 @@ struct Call {
   /// notice.
   void decide_if_late();
   /// Decides again who the caller is and whether the route is for them, under the policy and the credentials
-  /// of now. Returns how many decisions are on record. Throws  Refused (401, 403), also where the caller is
-  /// another principal by now.
-  std::int64_t decide_again();
-  /// A long poll: waits, at most so many seconds, until `found` says that there is something to tell. It is
-  /// told whether anything was recorded or applied since it looked last; each look comes after
-  /// decide_again(). Ensures  what was read was read before the caller was decided last: tell what they see
-  /// of it, and read no more. Throws  Refused (429), as decide_again(), what `found` throws.
-  void poll(std::int64_t seconds, const std::function<bool(bool changed)>& found);
+  /// of now. Throws  Refused (401, 403), also where the caller is another principal by now.
+  void decide_again();
+  /// A long poll: waits, at most so many seconds and while the client is there, until `found` says that there
+  /// is something to tell. Before each look it decides again who the caller is, and asks what the poll
+  /// awaits. Ensures  what was read was read before the caller was decided last: tell what they see of it,
+  /// and read no more. Throws  Refused (429), as decide_again(), what `found` throws.
+  void poll(std::int64_t seconds, const std::function<Awaited()>& awaited,
+            const std::function<bool()>& found);
   /// What of the parameter is a whole number from 0 to `most`, `absent` without it.
   /// Throws  Refused (400).
   [[nodiscard]] std::int64_t number(std::string_view parameter, std::int64_t most, std::int64_t absent) const;

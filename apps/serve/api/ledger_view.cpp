@@ -9,26 +9,56 @@ namespace epsilog::serve {
 
 namespace {
 
-/// How late it is noticed what other processes recorded, at most.
-constexpr std::chrono::milliseconds kLook{100};
+/// Whether the principal may commit what others asked for.
+bool supplies(const engine::Policy& policy, const std::string& principal) {
+  for (const engine::Dataset& dataset : policy.datasets()) {
+    for (const engine::NamedQuery& query : dataset.queries) {
+      if (query.supplied_by && std::find(query.supplied_by->begin(), query.supplied_by->end(), principal) !=
+                                   query.supplied_by->end())
+        return true;
+    }
+  }
+  return false;
+}
+
+/// Adds whom a decision can concern that was recorded under this policy. Of acts upon a request the outcome
+/// does not say whose request it is: these concern everybody. So does a commit by who supplies values, and
+/// one under a policy by which everybody may commit. All others are of who asked.
+void add(News& news, const engine::Policy& policy, const ledger::DecisionOutcome& decision) {
+  switch (decision.outcome) {
+    case ledger::Outcome::granted:
+      if (!policy.principals() || supplies(policy, decision.principal)) break;
+      [[fallthrough]];
+    case ledger::Outcome::refused:
+    case ledger::Outcome::reserved:
+    case ledger::Outcome::pending:
+      news.askers.insert(decision.principal);
+      return;
+    default:
+      break;
+  }
+  news.all = true;
+}
 
 }  // namespace
 
 LedgerView::LedgerView(const std::string& ledger_path)
-    : reader_(ledger::Ledger::open_read_only(ledger_path)) {}
+    : reader_(ledger::Ledger::open_read_only(ledger_path)),
+      polls_([this](bool first) { return news(first); }) {}
 
 Looked LedgerView::current(RefusalCount& refusals) {
   ledger::Snapshot snapshot = reader_.snapshot();
   refusals.catch_up(snapshot, ledger::wall_clock_ms());
   std::string now = snapshot.now();
+  return {view_of(snapshot), std::move(now)};
+}
+
+std::shared_ptr<const View> LedgerView::view_of(ledger::Snapshot& snapshot) {
   const std::int64_t version = snapshot.active_policy_version();
   const std::int64_t events = snapshot.credential_events();
-  const std::int64_t decisions = snapshot.decisions();
   {
     const std::scoped_lock lock(mutex_);
-    if (view_ && view_->policy_version == version && view_->credential_events == events) {
-      return {view_, std::move(now), decisions};
-    }
+    if (view_ && view_->policy_version == version && view_->credential_events == events) return view_;
   }
   const ledger::PolicyVersion active = snapshot.active_policy();
   const std::string file = "policy version " + std::to_string(version);
@@ -39,42 +69,35 @@ Looked LedgerView::current(RefusalCount& refusals) {
   // Another thread may have read a later one meanwhile.
   const bool newer = !view_ || view_->policy_version < version || view_->credential_events < events;
   if (newer) view_ = view;
-  return {std::move(view), std::move(now), decisions};
+  return view;
+}
+
+std::shared_ptr<const View> LedgerView::remembered() const {
+  const std::scoped_lock lock(mutex_);
+  return view_;
+}
+
+News LedgerView::news(bool first) {
+  ledger::Snapshot snapshot = reader_.snapshot();
+  const Seen now{snapshot.decisions(), snapshot.active_policy_version(), snapshot.credential_events()};
+  const Seen before = std::exchange(seen_, now);
+  News news;
+  // While neither changed, everything since the look before was recorded under this policy.
+  news.all = first || now.policy_version != before.policy_version ||
+             now.credential_events != before.credential_events;
+  if (news.all || now.decisions == before.decisions) return news;
+  const std::shared_ptr<const View> view = view_of(snapshot);
+  std::int64_t read = before.decisions;
+  snapshot.each_outcome(before.decisions, [&](const ledger::DecisionOutcome& decision) {
+    ++read;
+    add(news, view->policy, decision);
+  });
+  if (read != now.decisions) news.all = true;  // one could not be read
+  return news;
 }
 
 std::int64_t LedgerView::decisions() {
   return reader_.snapshot().decisions();
-}
-
-void LedgerView::wait(const std::function<bool()>& changed, std::chrono::steady_clock::time_point until) {
-  for (;;) {
-    std::uint64_t seen = 0;
-    {
-      const std::scoped_lock lock(mutex_);
-      if (stopped_) return;
-      seen = recorded_;
-    }
-    if (changed() || std::chrono::steady_clock::now() >= until) return;
-    std::unique_lock lock(mutex_);
-    changed_.wait_until(lock, std::min(until, std::chrono::steady_clock::now() + kLook),
-                        [&] { return stopped_ || recorded_ != seen; });
-  }
-}
-
-void LedgerView::recorded() noexcept {
-  {
-    const std::scoped_lock lock(mutex_);
-    ++recorded_;
-  }
-  changed_.notify_all();
-}
-
-void LedgerView::stop() noexcept {
-  {
-    const std::scoped_lock lock(mutex_);
-    stopped_ = true;
-  }
-  changed_.notify_all();
 }
 
 }  // namespace epsilog::serve

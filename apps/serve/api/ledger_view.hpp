@@ -1,15 +1,24 @@
 // What of a ledger decides who somebody is and what they may see: the active policy and the credentials, as
 // they stand now.
 //
-// Read again whenever one of them changed, by whichever process: what is revoked stops with the next request,
-// and with the next look of whoever waits.
+// Both are kept in memory, and read again when they changed, by whichever process. What is revoked is never
+// let in after its revocation was acknowledged:
+//
+//   1. A revocation is one COMMIT, by this process or another, and acknowledged after COMMIT returned. Its
+//      records are in the write-ahead log by then, and the log's index, which all processes share, says so.
+//   2. Only current() lets a request in. It makes a snapshot after the request was read. A snapshot reads the
+//      log's index when it begins, so it shows every COMMIT that returned before.
+//   3. In that snapshot current() counts the credential events and reads the number of the active policy.
+//      Events are never changed or removed: the credentials in memory are those of the snapshot if the count
+//      is theirs. Otherwise they are read from the same snapshot.
+//
+// A request that was sent after the acknowledgement is read after it, so 2 and 3 find the revocation. Polls
+// and requests that waited are decided again by current(). remembered() lets nobody in.
+//
 // Thread-safety: may be used from several threads; views are immutable.
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,6 +26,7 @@
 #include "epsilog/engine/credentials.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/ledger/ledger.hpp"
+#include "poll_watch.hpp"
 #include "refusal_count.hpp"
 
 namespace epsilog::serve {
@@ -37,7 +47,6 @@ struct Looked {
   std::shared_ptr<const View> view;
   /// Ledger time, which never runs back: what ended stays ended whatever the wall clock says.
   std::string now;
-  std::int64_t decisions = 0;  ///< so many are on record
 };
 
 class LedgerView final {
@@ -48,26 +57,37 @@ class LedgerView final {
   /// By one look, with which `refusals` catches up.
   /// Throws  LedgerBusy, LedgerIo, LedgerCorrupt.
   [[nodiscard]] Looked current(RefusalCount& refusals);
+  /// What was current() last, without a look at the ledger; nullptr before. It may be out of date: to turn
+  /// away by it is to say that somebody should come again, and nobody is let in by it.
+  [[nodiscard]] std::shared_ptr<const View> remembered() const;
   /// What is on record now, for who reads rows themselves. Throws  likewise.
   [[nodiscard]] ledger::Snapshot snapshot() { return reader_.snapshot(); }
   /// How many decisions there are. Throws  likewise.
   [[nodiscard]] std::int64_t decisions();
 
-  /// Returns once `changed` is true, at `until`, or when stop() was called. What this process recorded is
-  /// seen at once (recorded()), what others did within 100 ms. Throws  what `changed` throws.
-  void wait(const std::function<bool()>& changed, std::chrono::steady_clock::time_point until);
+  /// What long polls wait by.
+  [[nodiscard]] PollWatch& polls() noexcept { return polls_; }
   /// Something may have been recorded.
-  void recorded() noexcept;
-  /// No wait lasts any longer.
-  void stop() noexcept;
+  void recorded() noexcept { polls_.recorded(); }
+  /// No long poll waits any longer.
+  void stop() noexcept { polls_.stop(); }
 
  private:
+  /// What the thread of the watch has looked at.
+  struct Seen {
+    std::int64_t decisions = 0;
+    std::int64_t policy_version = 0;
+    std::int64_t credential_events = 0;
+  };
+
+  [[nodiscard]] std::shared_ptr<const View> view_of(ledger::Snapshot& snapshot);
+  [[nodiscard]] News news(bool first);
+
   ledger::Ledger reader_;
-  std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards what follows
   std::shared_ptr<const View> view_;
-  std::condition_variable changed_;
-  std::uint64_t recorded_ = 0;
-  bool stopped_ = false;
+  Seen seen_;        // used by the thread of the watch alone
+  PollWatch polls_;  // last: its thread uses what is above
 };
 
 }  // namespace epsilog::serve

@@ -116,8 +116,9 @@ Response events(Call& call) {
   page.rows = false;
   std::vector<Answer> read;
   engine::HistoryEnd end;
+  const auto asker = [&] { return sees_all(call.caller) ? "" : call.caller.who.name; };
   const auto look = [&] {
-    page.asker = sees_all(call.caller) ? "" : call.caller.who.name;
+    page.asker = asker();
     read.clear();
     std::size_t cells = 0;
     end = call.engine().history_while(page, [&](const Answer& answer) {
@@ -130,7 +131,9 @@ Response events(Call& call) {
                                    [&](const Answer& answer) { return sees(call.caller, answer); });
   };
   const std::int64_t seconds = call.number("wait", kWaitMost, 0);
-  if (!look() && seconds > 0) call.poll(seconds, [&](bool changed) { return changed && look(); });
+  if (!look() && seconds > 0)
+    call.poll(
+        seconds, [&] { return Awaited{.asker = asker()}; }, look);
   ListPage list(call, "events", AnswerKind::history);
   std::int64_t next = 0;
   std::from_chars(end.cursor.data(), end.cursor.data() + end.cursor.size(), next);

@@ -32,11 +32,12 @@ Response read_request(Call& call) {
   if (seconds > 0 && waits(answer)) {
     const std::string* seen_tag = call.head.header("if-none-match");
     const std::string tag = seen_tag == nullptr ? '"' + answer.recorded.tag + '"' : *seen_tag;
-    call.poll(seconds, [&](bool changed) {
-      if (!changed) return false;
-      answer = call.shown();
-      return !waits(answer) || '"' + answer.recorded.tag + '"' != tag;
-    });
+    call.poll(
+        seconds, [&] { return Awaited{.asker = answer.asked.asker}; },
+        [&] {
+          answer = call.shown();
+          return !waits(answer) || '"' + answer.recorded.tag + '"' != tag;
+        });
   }
   return standing(call, std::move(answer));
 }

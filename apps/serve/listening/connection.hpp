@@ -42,7 +42,9 @@ struct Shared {
 class Connection final {
  public:
   Connection(int socket, const Peer& peer, const Shared& shared)
-      : socket_(socket), peer_(peer), shared_(shared), inbox_(socket) {}
+      : socket_(socket), peer_(peer), shared_(shared), inbox_(socket) {
+    peer_.socket = socket;
+  }
 
   /// Answers requests in the order in which they come, also those sent before the one before was answered,
   /// until: the other end is gone or sends no more; a request or an answer says that it is the last; one is

@@ -16,6 +16,8 @@ namespace epsilog::serve {
 struct Peer {
   std::uint32_t uid = 0;  ///< effective when it connected (SO_PEERCRED)
   bool curator = false;   ///< whether it came by the curator's socket
+  int socket =
+      -1;  ///< of the connection, for poll(2) alone: it hangs up when the other end is closed; -1: none
 };
 
 /// Why a body will never be whole.

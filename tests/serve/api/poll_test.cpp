@@ -1,7 +1,11 @@
 // What ends while a long poll waits: it is decided again who asks and what they see before anything is told.
+#include <sys/socket.h>
+
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
+#include "descriptor.hpp"
 #include "served_clinic.hpp"
 
 using namespace epsilog;
@@ -230,4 +234,31 @@ TEST_CASE("a request that waited for its place or its body is decided again befo
   waits.join();
   CHECK(told.status == 401);
   CHECK(told.response.body.find(id) == std::string::npos);
+}
+
+TEST_CASE("a long poll whose client is gone gives its place back at once, by every route", "[api][polls]") {
+  ServedClinic clinic;
+  std::atomic<bool> over = false;
+  clinic.verify = [&](const engine::Progress&, engine::StorageCheck) {
+    while (!over) std::this_thread::yield();
+    return engine::AuditReport{};
+  };
+  const std::string pending = clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.6")).id();
+  const std::string verification = clinic.ask(kDora, "POST", "/v1/verifications").body.at("id");
+  for (const std::string& target :
+       {"/v1/requests/" + pending, std::string("/v1/events"), "/v1/verifications/" + verification}) {
+    CAPTURE(target);
+    std::array<int, 2> ends{};
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
+    serve::Descriptor ours(ends[0]), theirs(ends[1]);
+    const auto begun = std::chrono::steady_clock::now();
+    const std::string query = target == "/v1/events" ? "?after=9&wait=60" : "?wait=60";
+    std::thread polls([&] { clinic.ask(kDora, "GET", target + query, "", {.socket = ours.get()}); });
+    while (clinic.admission->figures().long_polls == 0) std::this_thread::yield();
+    theirs.close();
+    polls.join();
+    CHECK(clinic.admission->figures().long_polls == 0);
+    CHECK(std::chrono::steady_clock::now() < begun + std::chrono::seconds(30));
+  }
+  over = true;
 }

@@ -113,6 +113,7 @@ struct Sent {
   bool curator_socket = false;
   bool breaks_off = false;
   std::size_t declared = 0;  ///< Content-Length; 0: as long as the body is
+  int socket = -1;           ///< of a connection that the client may close
 };
 
 class ServedClinic final {
@@ -165,7 +166,7 @@ class ServedClinic final {
       if (!header.value.empty()) head.headers.push_back(header);
     }
     Reply reply;
-    reply.response = api->answer(head, {uid, sent.curator_socket}, body);
+    reply.response = api->answer(head, {uid, sent.curator_socket, sent.socket}, body);
     reply.status = reply.response.status;
     reply.body = nlohmann::json::parse(reply.response.body, nullptr, false);
     return reply;
