@@ -149,6 +149,7 @@ Limits connection_limits(const WorkLimits& limits) {
   Limits result;
   result.connections = limits.connections;
   result.per_uid = limits.connections_per_user;
+  result.uid_second = result.uid_burst = 4 * limits.connections_per_user;
   return result;
 }
 

@@ -48,6 +48,14 @@ std::variant<Admission::Entry, NotAdmitted> Admission::enter(const std::string& 
   return Entry(*this, name, curator, user);
 }
 
+bool Admission::has_turn(const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = principals_.find(name);
+  if (found == principals_.end()) return true;
+  fill(found->second);
+  return found->second.tokens >= 1;
+}
+
 /// Takes a place if one is free and nobody waits for it. Requires  the lock.
 bool Admission::Entry::runs_at_once() {
   Admission& all = *admission_;

@@ -99,6 +99,9 @@ class Admission final {
   [[nodiscard]] std::variant<Entry, NotAdmitted> enter(const std::string& principal, bool curator,
                                                        std::uint32_t user = 0);
 
+  /// Returns whether a request of that name could be asked now, as far as its rate goes. Takes nothing.
+  [[nodiscard]] bool has_turn(const std::string& principal);
+
   void change(const AdmissionLimits& limits);
   /// From now on nobody enters, and who waits is told so.
   void stop();

@@ -1,6 +1,7 @@
 #include "api.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <iterator>
 #include <utility>
@@ -65,6 +66,10 @@ Response answered(Call& call) {
   }
 }
 
+/// How long an answer is held back that says to come later: a client that asks again at once gets so many of
+/// them in a second at most, on each of its connections, and costs next to nothing meanwhile.
+constexpr std::chrono::milliseconds kPause{250};
+
 /// As whom requests are counted: a keeper and a principal may have the same name.
 std::string counted_as(const Caller& caller) {
   return caller.keeper() ? "" : caller.who.name;
@@ -75,26 +80,28 @@ std::string counted_as(const Caller& caller) {
 Response Api::answer(const RequestHead& head, const Peer& peer, Body& body) {
   Response response;
   std::string_view route_path;
+  bool let_in = false;
   try {
     const Found found = find_route(head.method, head.path);
     if (found.route == nullptr && found.allowed.empty()) {
       throw Refused(404, "no_such_route", "there is nothing of that path");
     }
     if (found.route == nullptr) {
-      response = problem(Refused(405, "method_not_allowed", "allowed here: " + found.allowed));
-      response.headers.push_back({"allow", found.allowed});
+      response = turned_away(peer, Refused(405, "method_not_allowed", "allowed here: " + found.allowed));
+      if (response.status == 405) response.headers.push_back({"allow", found.allowed});
     } else {
       route_path = found.route->path;
-      response = routed(*found.route, found.id, head, peer, body);
+      response = routed(*found.route, found.id, head, peer, body, let_in);
     }
   } catch (const Refused& refused) {
-    response = problem(refused);
+    response = let_in ? problem(refused) : turned_away(peer, refused);
   } catch (const ledger::FilesReplaced& error) {
     response = problem(error, "");
     if (parts_.files_replaced) parts_.files_replaced();
   } catch (const std::exception& error) {
     response = problem(error, "");
   }
+  if (response.status == 429 && !peer.curator) response.pause = kPause;
   parts_.metrics.answered(route_path, response.status);
   parts_.readiness.notice(response.status);
   return response;
@@ -123,26 +130,46 @@ void Api::count_concealed(const Call& call, const engine::ConcealedDataset& none
               ": " + std::string(call.route.method) + " " + std::string(call.route.path));
 }
 
-Response Api::routed(const Route& route, const std::string& id, const RequestHead& head, const Peer& peer,
-                     Body& body) {
-  check_head(route, head);
-  std::optional<Caller> caller;
-  if (route.who != Who::everybody) {
-    caller = who_asks(head, peer, parts_.view.current(parts_.refusals), parts_.own_uid);
-  } else {
-    caller = Caller{engine::Asker("", "unix:" + std::to_string(peer.uid)), nullptr, nullptr, peer.curator};
+Caller Api::identified(const Route& route, const RequestHead& head, const Peer& peer) {
+  const std::string via = "unix:" + std::to_string(peer.uid);
+  if (route.who == Who::everybody) return {engine::Asker("", via), nullptr, nullptr, peer.curator};
+  // What is remembered may be older than the ledger, so it lets nobody in. Who is unknown by it is told to
+  // come back, which is true in any case. Time is left out: what has ended is found by the look at the
+  // ledger.
+  if (!peer.curator && !parts_.admission.has_turn(via)) {
+    const auto remembered = parts_.view.remembered();
+    try {
+      if (remembered) static_cast<void>(who_asks(head, peer, {remembered, ""}, parts_.own_uid));
+    } catch (const Refused&) {
+      throw not_admitted(NotAdmitted::too_fast);
+    }
   }
+  return who_asks(head, peer, parts_.view.current(parts_.refusals), parts_.own_uid);
+}
+
+Response Api::turned_away(const Peer& peer, const Refused& refused) {
+  if (peer.curator) return problem(refused);
+  const auto counted = parts_.admission.enter("unix:" + std::to_string(peer.uid), false, peer.uid);
+  const auto* why = std::get_if<NotAdmitted>(&counted);
+  return problem(why == nullptr ? refused : not_admitted(*why));
+}
+
+Response Api::routed(const Route& route, const std::string& id, const RequestHead& head, const Peer& peer,
+                     Body& body, bool& let_in) {
+  check_head(route, head);
+  Caller caller = identified(route, head, peer);
   // Whoever is not known is counted by uid, so that nobody's questions of how the daemon is cost another's.
-  const std::string counted = route.who == Who::everybody ? caller->who.via : counted_as(*caller);
+  const std::string counted = route.who == Who::everybody ? caller.who.via : counted_as(caller);
+  let_in = true;  // or refused as the principal it is
   auto admitted = parts_.admission.enter(counted, peer.curator, peer.uid);
   if (const auto* why = std::get_if<NotAdmitted>(&admitted)) throw not_admitted(*why);
-  if (route.who != Who::everybody) require_access(route, *caller);
+  if (route.who != Who::everybody) require_access(route, caller);
   Call call{parts_,
             route,
             head,
             peer,
             body,
-            std::move(*caller),
+            std::move(caller),
             std::get<Admission::Entry>(admitted),
             costs_,
             id,

@@ -3,6 +3,7 @@
 //   route, Host, Origin, Content-Type   is it a request of ours at all               400 403 404 405 415 421
 //   who asks                            exactly one identity                         401
 //   admission                           how fast, how many                           429 503
+//                                       of a uid, those that were not let in so far  429
 //   who may                             the duty that the route wants                403
 //   processor time                      of what changes nothing, a plan for example  429
 //   the route                           reads the body, waits for a place, asks the engine; a new question
@@ -35,8 +36,15 @@ class Api final : public Service {
   void change(const CostLimits& limits);
 
  private:
+  /// Sets `let_in` once it is counted as a request of who asks.
   [[nodiscard]] Response routed(const Route& route, const std::string& id, const RequestHead& head,
-                                const Peer& peer, Body& body);
+                                const Peer& peer, Body& body, bool& let_in);
+  /// Throws  Refused (401); (429) for a uid of which so many were not let in that this is decided without a
+  /// look at the ledger.
+  [[nodiscard]] Caller identified(const Route& route, const RequestHead& head, const Peer& peer);
+  /// Counts a request that is not let in as one of its uid. Returns the answer, or 429 where there were too
+  /// many.
+  [[nodiscard]] Response turned_away(const Peer& peer, const Refused& refused);
   /// Counts a question about a dataset that is not there for the caller as a refusal, and logs who asked,
   /// until the caller has no refusals left.
   void count_concealed(const Call& call, const engine::ConcealedDataset& none);

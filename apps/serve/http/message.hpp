@@ -3,6 +3,7 @@
 // Sources: RFC 9110 (semantics), RFC 9112 (messages), RFC 3986 (targets).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -44,7 +45,8 @@ struct Response {
   std::vector<Header> headers{};  ///< further ones
   std::string content_type{};     ///< "" if there is no body
   std::string body{};
-  bool close = false;  ///< whether the connection ends with it
+  bool close = false;                  ///< whether the connection ends with it
+  std::chrono::milliseconds pause{0};  ///< it is sent after so long, so that who asks again at once waits
 };
 
 }  // namespace epsilog::serve

@@ -84,6 +84,7 @@ bool Connection::answer_one() {
     refuse(500, "internal_error", "The answer cannot be written.");
     return false;
   }
+  if (response.pause.count() > 0) pause(socket_, response.pause, shared_.stopping);
   if (!send(response_text, sends_body(response, head.method) ? response.body : "")) return false;
   if (!body.whole()) linger();
   return !last;

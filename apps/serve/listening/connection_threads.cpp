@@ -44,12 +44,13 @@ ConnectionThreads::~ConnectionThreads() {
   reap();
 }
 
-bool ConnectionThreads::start(Descriptor& socket, const Peer& peer) {
+Arrival ConnectionThreads::start(Descriptor& socket, const Peer& peer) {
   auto job = std::make_unique<Job>(Job{*this, Descriptor(), peer});
   {
     const std::lock_guard lock(mutex_);
     finished_.reserve(finished_.size() + running_ + 1);
-    if (!places_.take(peer, shared_.limits.get())) return false;
+    const Arrival arrival = places_.take(peer, shared_.limits.get(), std::chrono::steady_clock::now());
+    if (arrival != Arrival::taken) return arrival;
     ++running_;
   }
   job->socket = std::move(socket);
@@ -61,10 +62,10 @@ bool ConnectionThreads::start(Descriptor& socket, const Peer& peer) {
     places_.give_back(peer);
     --running_;
     none_left_.notify_all();
-    return false;
+    return Arrival::refused;
   }
   static_cast<void>(job.release());  // the thread's
-  return true;
+  return Arrival::taken;
 }
 
 void* ConnectionThreads::run(void* given) {

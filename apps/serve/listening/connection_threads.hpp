@@ -25,8 +25,9 @@ class ConnectionThreads final {
   ~ConnectionThreads();
 
   /// Serves the connection in a thread of its own.
-  /// Returns  false, and leaves the socket to the caller, if there is no place or no thread for it.
-  bool start(Descriptor& socket, const Peer& peer);
+  /// Returns  refused or dropped, and leaves the socket to the caller, if there is no place or no thread for
+  /// it.
+  [[nodiscard]] Arrival start(Descriptor& socket, const Peer& peer);
 
   /// Frees what threads that have ended left behind.
   void reap();

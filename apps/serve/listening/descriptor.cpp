@@ -124,6 +124,10 @@ bool hung_up(int socket) noexcept {
   return ::poll(&looked, 1, 0) > 0 && (looked.revents & (POLLHUP | POLLERR)) != 0;
 }
 
+void pause(int socket, std::chrono::milliseconds time, const Bell& stop) {
+  static_cast<void>(wait_for(socket, 0, deadline_after(time), stop));
+}
+
 void send_at_once(int socket, std::string_view text) noexcept {
   [[maybe_unused]] const auto sent = ::send(socket, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }

@@ -72,6 +72,9 @@ enum class Came : std::uint8_t {
 /// Whether the other end of a Unix socket was closed. One that has only shut down its sending still receives.
 [[nodiscard]] bool hung_up(int socket) noexcept;
 
+/// Returns after that time, or earlier if the bell is rung or the other end of the socket is closed.
+void pause(int socket, std::chrono::milliseconds time, const Bell& stop);
+
 /// Sends what the socket takes without waiting; a new connection's takes some hundred kilobytes. Never raises
 /// SIGPIPE.
 void send_at_once(int socket, std::string_view text) noexcept;

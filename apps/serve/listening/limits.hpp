@@ -10,6 +10,8 @@ namespace epsilog::serve {
 struct Limits {
   std::size_t connections = 1024;  ///< on the sockets that are not the curator's
   std::size_t per_uid = 256;       ///< of those
+  std::size_t uid_second = 1024;   ///< new ones of one uid in a second, in the long run
+  std::size_t uid_burst = 1024;    ///< and at once
   std::size_t curator_connections = 64;
   /// Each in total, however often something arrives meanwhile.
   std::chrono::milliseconds head{5000};   ///< from its first byte to its last

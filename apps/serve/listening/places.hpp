@@ -1,6 +1,7 @@
 // How many connections there are, and of whom.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,18 +11,36 @@
 
 namespace epsilog::serve {
 
-/// Places of connections. Thread-safety: none of its own.
+enum class Arrival : std::uint8_t {
+  taken,    ///< has a place
+  refused,  ///< has none, and is told so
+  dropped,  ///< has none, and is not told any more: its user comes too often
+};
+
+/// Places of connections. A place is refused to a user who has all of theirs, or comes too fast: a connection
+/// costs a thread, also one that is closed again at once. Thread-safety: none of its own.
 class Places final {
  public:
-  /// Returns  whether there is one for that peer, which has it then.
-  [[nodiscard]] bool take(const Peer& peer, const Limits& limits);
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// Requires  `now` does not run back.
+  [[nodiscard]] Arrival take(const Peer& peer, const Limits& limits, Time now);
   /// Requires  one that was taken.
   void give_back(const Peer& peer);
 
  private:
+  struct User {
+    std::size_t connections = 0;
+    double arrivals = 0;  // that may still come at once
+    double words = 0;     // refusals that are told
+    Time filled{};
+  };
+
+  User& user(std::uint32_t uid, const Limits& limits, Time now);
+
   std::size_t ordinary_ = 0;
   std::size_t curators_ = 0;
-  std::map<std::uint32_t, std::size_t> of_uid_;  ///< ordinary ones; nobody with none
+  std::map<std::uint32_t, User> users_;  ///< of ordinary ones
 };
 
 }  // namespace epsilog::serve

@@ -35,6 +35,8 @@ std::optional<std::uint32_t> uid_of_peer(int socket) {
   return peer.uid;
 }
 
+/// So many connections are accepted of one socket before the others have their turn.
+constexpr int kTurn = 64;
 constexpr int kBreathMilliseconds = 20;  // while the system has no descriptor or memory for a connection
 
 }  // namespace
@@ -64,9 +66,18 @@ class Server::Parts final {
     bool curator = false;
   };
 
-  /// Returns  false if the system is short of something that only time brings.
-  bool accept_one(const Listener& listener);
-  bool accept_with_reserve(const Listener& listener);
+  enum class Accepted : std::uint8_t {
+    one,
+    none,      ///< nobody waits
+    short_of,  ///< the system is short of something that only time brings
+  };
+
+  /// Takes in who waits, some at a time: of a crowd each costs as little as possible, so that the next in
+  /// line waits as short as possible. Returns  false if the system is short of something that only time
+  /// brings.
+  bool accept_some(const Listener& listener);
+  Accepted accept_one(const Listener& listener);
+  Accepted accept_with_reserve(const Listener& listener);
   void take_in(Descriptor socket, bool curator);
   void refuse(int socket);
 
@@ -112,7 +123,7 @@ void Server::Parts::run(int stop_fd) {
       for (std::size_t i = first; i < count; ++i) {
         if ((waited[i].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0)
           throw Error("a listening socket is broken");
-        if (waited[i].revents != 0 && !accept_one(listeners_[i - first])) short_of = true;
+        if (waited[i].revents != 0 && !accept_some(listeners_[i - first])) short_of = true;
       }
     } catch (const std::bad_alloc&) {
       short_of = true;
@@ -122,11 +133,19 @@ void Server::Parts::run(int stop_fd) {
   stopping_.ring();
 }
 
-bool Server::Parts::accept_one(const Listener& listener) {
+bool Server::Parts::accept_some(const Listener& listener) {
+  for (int i = 0; i < kTurn; ++i) {
+    const Accepted accepted = accept_one(listener);
+    if (accepted != Accepted::one) return accepted == Accepted::none;
+  }
+  return true;
+}
+
+Server::Parts::Accepted Server::Parts::accept_one(const Listener& listener) {
   Descriptor socket(::accept4(listener.socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (socket.valid()) {
     take_in(std::move(socket), listener.curator);
-    return true;
+    return Accepted::one;
   }
   switch (errno) {
     case EMFILE:
@@ -134,25 +153,25 @@ bool Server::Parts::accept_one(const Listener& listener) {
       return accept_with_reserve(listener);
     case ENOBUFS:
     case ENOMEM:
-      return false;
+      return Accepted::short_of;
     default:
-      return true;  // who wanted in is gone already, or another process was quicker
+      return Accepted::none;  // who wanted in is gone already, or another process was quicker
   }
 }
 
-bool Server::Parts::accept_with_reserve(const Listener& listener) {
-  if (!reserve_.use()) return false;
+Server::Parts::Accepted Server::Parts::accept_with_reserve(const Listener& listener) {
+  if (!reserve_.use()) return Accepted::short_of;
   Descriptor socket(::accept4(listener.socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!socket.valid()) return false;  // another thread has taken it
+  if (!socket.valid()) return Accepted::short_of;  // another thread has taken it
   refuse(socket.get());
   reserve_.keep(std::move(socket));
-  return true;
+  return Accepted::none;  // one at a time
 }
 
 void Server::Parts::take_in(Descriptor socket, bool curator) {
   const std::optional<std::uint32_t> uid = uid_of_peer(socket.get());
   if (!uid) return;
-  if (!threads_.start(socket, {*uid, curator})) refuse(socket.get());
+  if (threads_.start(socket, {*uid, curator}) == Arrival::refused) refuse(socket.get());
 }
 
 void Server::Parts::refuse(int socket) {

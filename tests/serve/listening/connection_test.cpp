@@ -313,3 +313,26 @@ TEST_CASE("a request: it is finished although its sender has gone", "[serve][con
   CHECK(served.service.finished().front() == "POST /hold");
   CHECK(served.connect().ask(get("/echo")).status == 200);  // no SIGPIPE
 }
+
+TEST_CASE("an answer: one that is held back is sent when the server stops, and ends when its client is gone",
+          "[serve][connection]") {
+  serve::Limits limits = test::patient();
+  limits.connections = 2;
+  Served served(limits);
+  Client waits = served.connect(), gone = served.connect();
+  waits.send(get("/later", "Connection: close\r\n"));
+  gone.send(get("/later"));
+  REQUIRE(served.service.wait_until_finished(2));
+  gone.close();
+  std::optional<Client> other;
+  int status = 0;
+  for (int tries = 0; tries < 1000 && status != 200; ++tries) {  // until its place is free
+    other.emplace(served.connect());
+    status = other->ask(get("/echo")).status;
+    if (status != 200) std::this_thread::sleep_for(2ms);
+  }
+  CHECK(status == 200);
+  CHECK(served.connect().read().status == 503);  // the one that waits has its place still
+  served.stop();
+  CHECK(waits.read().body == "GET /later ");
+}

@@ -80,6 +80,7 @@ serve::Response StubService::answered(const serve::RequestHead& head, const serv
   }
   serve::Response response = text(head.method + ' ' + head.path + ' ' + read_all(body));
   response.close = head.path == "/last";
+  if (head.path == "/later") response.pause = std::chrono::hours(1);
   if (head.path == "/split") response.headers = {{"x-split", "a\r\nx-b: c"}};
   return response;
 }

@@ -20,6 +20,7 @@ namespace epsilog::test {
 ///   /hold    waits until `release()`, then as /echo
 ///   /large   16 MiB
 ///   /last    says that it is the last answer
+///   /later   as /echo, held back for an hour
 ///   /split   a header with a line end
 ///   /throw   throws
 ///   /uid     "UID" of the peer, and " curator"
