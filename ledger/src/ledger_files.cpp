@@ -227,11 +227,34 @@ void require_owned(const LedgerFiles& files) {
   }
 }
 
-void share_as_database(const LedgerFiles& files, const Descriptor& file, mode_t mask) {
+namespace {
+
+constexpr mode_t kOwnerUses = S_IRUSR | S_IWUSR;
+
+/// The mode of a file beside the database. Its owner keeps reading and writing it: a database that was made
+/// read-only for a while would otherwise leave files behind that keep its owner out for good.
+mode_t mode_beside(const struct stat& database) {
+  return (database.st_mode & S_IRGRP) | kOwnerUses;
+}
+
+}  // namespace
+
+void mend_modes_beside(const LedgerFiles& files) {
+  struct stat database {};
+  if (::lstat(files.database.c_str(), &database) != 0) return;
+  for (const std::string& path : {files.wal(), files.shm(), files.queue(), files.lock(), files.poisoned()}) {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (status.st_uid != database.st_uid || (status.st_mode & kOwnerUses) == kOwnerUses) continue;
+    static_cast<void>(::fchmodat(AT_FDCWD, path.c_str(), mode_beside(database), AT_SYMLINK_NOFOLLOW));
+  }
+}
+
+void share_as_database(const LedgerFiles& files, const Descriptor& file) {
   struct stat database {};
   struct stat status {};
   if (::lstat(files.database.c_str(), &database) != 0 || ::fstat(file.get(), &status) != 0) return;
-  const mode_t mode = database.st_mode & mask;
+  const mode_t mode = mode_beside(database);
   if (status.st_uid != database.st_uid || status.st_gid != database.st_gid) {
     // Of a file of our own the group may be ours to give where the owner is not.
     if (::fchown(file.get(), database.st_uid, database.st_gid) != 0)
@@ -243,7 +266,7 @@ void share_as_database(const LedgerFiles& files, const Descriptor& file, mode_t 
 void share_log_as_database(const LedgerFiles& files) {
   struct stat database {};
   if (::lstat(files.database.c_str(), &database) != 0) return;
-  const mode_t mode = database.st_mode & 0640;
+  const mode_t mode = mode_beside(database);
   for (const std::string& path : {files.wal(), files.shm()}) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;

@@ -81,9 +81,14 @@ void require_no_mount_point(const LedgerFiles& files);
 /// Throws   LedgerUnusable unless it is owned.
 void require_owned(const LedgerFiles& files);
 
-/// Gives a file that lies beside the database its owner and group, and of its mode what `mask` leaves. What
+/// Gives a file that lies beside the database its owner and group, and lets the group read it as far as it
+/// may read the database. The owner may always read and write it, also where the database is read-only. What
 /// is not ours to give stays as it is.
-void share_as_database(const LedgerFiles& files, const Descriptor& file, mode_t mask);
+void share_as_database(const LedgerFiles& files, const Descriptor& file);
+
+/// Lets the owner of the database read and write the files beside it again, where a mode keeps the owner out.
+/// What is not ours to give stays as it is.
+void mend_modes_beside(const LedgerFiles& files);
 
 /// The same of SQLite's files, by name: closing any descriptor of one would take SQLite's locks away.
 /// Requires  the turn is held; the database is ours.

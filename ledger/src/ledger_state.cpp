@@ -62,6 +62,7 @@ LedgerState::LedgerState(const std::string& path, Access access, const Options& 
       process_lock_(files_) {
   require_no_mount_point(files_);
   require_no_network(files_, options_);
+  mend_modes_beside(files_);
   if (access == Access::read_write || access == Access::recovery) open_writer();
   try {
     std::unique_ptr<Connection> reader = writer_ == nullptr ? take_reader() : nullptr;

@@ -93,8 +93,14 @@ void LockFile::unlock() const noexcept {
 
 Descriptor open_lock_file(const LedgerFiles& files, const std::string& path) {
   for (;;) {
-    Descriptor existing(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    constexpr int kAsItIs = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    Descriptor existing(::open(path.c_str(), kAsItIs));
     int error = errno;
+    if (!existing.valid() && error == EACCES) {
+      mend_modes_beside(files);
+      existing = Descriptor(::open(path.c_str(), kAsItIs));
+      error = errno;
+    }
     if (existing.valid()) {
       share_lock_file(files, existing);
       return existing;
@@ -116,8 +122,7 @@ Descriptor open_lock_file(const LedgerFiles& files, const std::string& path) {
 }
 
 void share_lock_file(const LedgerFiles& files, const Descriptor& lock_file) {
-  constexpr mode_t kMask = 0640;
-  share_as_database(files, lock_file, kMask);
+  share_as_database(files, lock_file);
 }
 
 }  // namespace epsilog::ledger

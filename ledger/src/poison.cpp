@@ -34,7 +34,7 @@ bool write_marker(const LedgerFiles& files, const Descriptor& marker, const Pois
   const nlohmann::ordered_json json = {
       {"reason", says.reason}, {"boot_id", says.boot_id}, {"time", says.time}};
   const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  share_as_database(files, marker, 0640);
+  share_as_database(files, marker);
   const bool written = write_all(marker, text) && ::fsync(marker.get()) == 0;
   sync_directory(files.directory);
   return written;

@@ -98,7 +98,7 @@ ReplicaFile ReplicaFile::create(const std::string& path, const LedgerFiles& file
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.valid()) cannot(path, "cannot be made", errno);
   if (::fchmod(file.get(), 0600) != 0) unavailable(path, system_message("cannot be closed to others", errno));
-  share_as_database(files, file, 0640);
+  share_as_database(files, file);
   const auto slash = path.find_last_of('/');
   try {
     sync_directory(slash == 0 ? "/" : path.substr(0, slash));

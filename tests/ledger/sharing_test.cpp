@@ -209,6 +209,49 @@ TEST_CASE("users: what was made before the mode was changed has it once the owne
   CHECK(modes() == "4444");
 }
 
+TEST_CASE("users: a ledger that was read-only for a while leaves no file that keeps its owner out",
+          "[ledger][users]") {
+  if (::geteuid() != 0) {
+    WARN("not root: not tested");
+    return;
+  }
+  const Epsilon small = Epsilon::parse_down("0.001");
+  const std::vector<std::string> companions = {"-wal", "-shm", ".lock", ".queue"};
+  for (const mode_t narrow : {0400U, 0440U}) {
+    const LedgerFixture fixture;
+    hand_over(fixture, 0700, 0600);
+    const auto owner_writes = [&](const char* key) {
+      return as_user(kOwner, kGroup, [&] {
+        auto ledger = fixture.open();
+        release(ledger, small, Rational(1), key);
+      });
+    };
+    // While a process has the ledger open, and goes on to write.
+    CHECK(as_user(kOwner, kGroup, [&] {
+      auto ledger = fixture.open();
+      release(ledger, small, Rational(1), "before");
+      expect(::chmod(fixture.path.c_str(), narrow) == 0, "chmod");
+      release(ledger, small, Rational(1), "meanwhile");
+      for (const std::string& beside : companions) {
+        struct stat status {};
+        expect(::lstat(fixture.sibling(beside).c_str(), &status) == 0, "lstat");
+        expect((status.st_mode & 07777) == (0600 | (narrow & 0040)), beside.c_str());
+      }
+      expect(::chmod(fixture.path.c_str(), 0600) == 0, "chmod back");
+    }));
+    CHECK(owner_writes("after"));
+    // A file that an earlier program left with such a mode, each by itself, beside one who reads.
+    for (const std::string& beside : companions) {
+      for (const mode_t left : {0400U, 0040U, 0000U}) {
+        CAPTURE(narrow, beside, left);
+        const auto reader = fixture.open();
+        REQUIRE(::chmod(fixture.sibling(beside).c_str(), left) == 0);
+        CHECK(owner_writes((beside + std::to_string(left)).c_str()));
+      }
+    }
+  }
+}
+
 TEST_CASE("users: a group that could write is told that it cannot", "[ledger][users]") {
   const LedgerFixture fixture;
   REQUIRE(::chmod(fixture.path.c_str(), 0660) == 0);
