@@ -6,6 +6,22 @@
 
 namespace epsilog {
 
+namespace {
+std::string with_nul_shown(const std::string& message) {
+  std::string shown;
+  for (const char c : message) {
+    if (c == '\0') {
+      shown += "\\x00";
+    } else {
+      shown += c;
+    }
+  }
+  return shown;
+}
+}  // namespace
+
+Error::Error(const std::string& message) : std::runtime_error(with_nul_shown(message)) {}
+
 std::string PolicyFault::text() const {
   return file + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + message;
 }

@@ -33,7 +33,7 @@ void naming(std::size_t index, const Part& part) {
   } catch (const BadBody& error) {
     throw BadBody(place(index) + error.what());
   } catch (const Refused& refused) {
-    throw Refused(refused.status(), refused.code(), place(index) + refused.what());
+    throw Refused(refused.status(), refused.code(), place(index) + refused.detail());
   } catch (const InvalidParameter& error) {
     throw InvalidParameter(place(index) + error.what());
   } catch (const engine::ConcealedDataset& none) {

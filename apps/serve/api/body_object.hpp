@@ -6,17 +6,18 @@
 
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "epsilog/accounting/errors.hpp"
+
 namespace epsilog::serve {
 
 /// What a body says cannot be asked; the message names the member.
-class BadBody : public std::runtime_error {
+class BadBody : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
 };
 
 struct BodyValue {

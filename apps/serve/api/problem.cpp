@@ -96,7 +96,7 @@ Refused Refused::retry_in(int seconds) && {
 }
 
 Json problem_object(const Refused& refused) {
-  return object(refused.status(), refused.code(), refused.what());
+  return object(refused.status(), refused.code(), refused.detail());
 }
 
 Response problem(const Refused& refused) {

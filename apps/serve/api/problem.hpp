@@ -25,6 +25,8 @@ class Refused final : public std::exception {
   [[nodiscard]] const char* what() const noexcept override { return detail_.c_str(); }
   [[nodiscard]] int status() const noexcept { return status_; }
   [[nodiscard]] const std::string& code() const noexcept { return code_; }
+  /// The whole text. what() ends at the first NUL of what it quotes.
+  [[nodiscard]] const std::string& detail() const noexcept { return detail_; }
   /// Seconds; 0: none is said.
   [[nodiscard]] int retry_after() const noexcept { return retry_after_; }
   [[nodiscard]] Refused retry_in(int seconds) &&;

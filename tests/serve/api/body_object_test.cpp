@@ -1,10 +1,15 @@
 #include "body_object.hpp"
 
+#include "served_clinic.hpp"
 #include "support/catch.hpp"
 
 using epsilog::serve::BadBody;
 using epsilog::serve::BodyObject;
 using epsilog::serve::parse_body;
+using epsilog::test::json;
+using epsilog::test::kAlice;
+using epsilog::test::Reply;
+using epsilog::test::ServedClinic;
 
 TEST_CASE("a number of a body is the text that was sent, whatever a double would make of it", "[api]") {
   BodyObject body(
@@ -15,6 +20,25 @@ TEST_CASE("a number of a body is the text that was sent, whatever a double would
   CHECK(body.number("d") == "1/3");
   CHECK(body.number("e") == "1e-300");
   CHECK_NOTHROW(body.expect_no_more());
+}
+
+TEST_CASE("what is said of a text goes on behind a NUL in it", "[api]") {
+  ServedClinic clinic;
+  for (const char* member : {R"("statistic":"co\u0000unt")", R"("statistic":"mean:co\u0000st")",
+                             R"("by":"wa\u0000rd")", R"("where":"ward = 'A\u0000B'")",
+                             R"("epsilon":"0.\u00001")", R"("key":"a\u0000b")", R"("si\u0000ze":1)"}) {
+    CAPTURE(member);
+    json body = json::parse(clinic.asks("0.01"));
+    body.update(json::parse("{" + std::string(member) + "}"));
+    const Reply one = clinic.ask(kAlice, "POST", "/v1/releases", body.dump());
+    const Reply several = clinic.ask(kAlice, "POST", "/v1/releases", json{{"requests", {body}}}.dump());
+    CHECK(one.status >= 400);
+    const std::string detail = one.body.at("detail");
+    const std::size_t nul = std::min(detail.find("\\x00"), detail.find('\0'));
+    // Of a key nothing is quoted.
+    if (detail != "key: contains a control character") CHECK(nul < detail.size() - 4);
+    CHECK(several.body.at("detail") == "requests[0]: " + detail);
+  }
 }
 
 TEST_CASE("a member that is absent is as one that is null", "[api]") {

@@ -13,7 +13,10 @@ namespace epsilog {
 /// Everything this library throws derives from Error.
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  /// Keeps the whole message. what() ends at the first NUL, so each NUL of a text that the message quotes is
+  /// written as `\x00`.
+  explicit Error(const std::string& message);
+  explicit Error(const char* message) : std::runtime_error(message) {}
 };
 
 /// An argument is outside its domain or cannot be parsed: the caller must change the call.
