@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "epsilog/engine/derivation.hpp"
+#include "folder_faults.hpp"
 #include "number_readings.hpp"
 #include "policy_decoder.hpp"
 #include "yaml_tree.hpp"
@@ -149,6 +150,11 @@ std::vector<PolicyFault> policy_warnings(const Policy& policy, const std::string
     return std::tie(one.line, one.column) < std::tie(other.line, other.column);
   });
   return found;
+}
+
+std::vector<PolicyFault> source_faults(const Policy& policy, const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return source_kind_faults(policy, declared_sources(policy, folder.string()), path);
 }
 
 }  // namespace epsilog::engine

@@ -43,6 +43,25 @@ std::optional<PolicyFault> fault_of(const std::vector<std::string>& folders, con
                      key + ": " + shown(path) + " is not below a folder that is open to policies here"};
 }
 
+/// What is there, in a word, if it is no regular file; "" if it is one, if nothing is there, and if it cannot
+/// be looked at.
+std::string other_kind(const std::string& path) {
+  std::error_code error;
+  switch (fs::status(path, error).type()) {
+    case fs::file_type::directory:
+      return "a directory";
+    case fs::file_type::fifo:
+      return "a FIFO";
+    case fs::file_type::socket:
+      return "a socket";
+    case fs::file_type::block:
+    case fs::file_type::character:
+      return "a device";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> place_below(const std::vector<std::string>& folders, const std::string& path) {
@@ -84,15 +103,34 @@ std::vector<PolicyFault> folder_faults(const Policy& policy,
   return faults;
 }
 
-std::vector<PolicyFault> folder_faults(const Policy& policy, const std::string& base_dir,
-                                       const Folders& folders, const std::string& file) {
+std::map<std::string, std::string> declared_sources(const Policy& policy, const std::string& base_dir) {
   std::map<std::string, std::string> sources;
   for (const Dataset& dataset : policy.datasets()) {
     if (!dataset.has_source()) continue;
     const std::string& written = dataset.csv ? dataset.csv->path : dataset.sqlite->path;
     sources.emplace(dataset.name, (fs::path(base_dir) / written).string());
   }
-  return folder_faults(policy, sources, folders, file);
+  return sources;
+}
+
+std::vector<PolicyFault> folder_faults(const Policy& policy, const std::string& base_dir,
+                                       const Folders& folders, const std::string& file) {
+  return folder_faults(policy, declared_sources(policy, base_dir), folders, file);
+}
+
+std::vector<PolicyFault> source_kind_faults(const Policy& policy,
+                                            const std::map<std::string, std::string>& sources,
+                                            const std::string& file) {
+  std::vector<PolicyFault> faults;
+  for (const Dataset& dataset : policy.datasets()) {
+    if (!dataset.has_source()) continue;
+    const std::string kind = other_kind(sources.at(dataset.name));
+    if (kind.empty()) continue;
+    faults.push_back(
+        {file, dataset.source_mark.line, dataset.source_mark.column,
+         "dataset '" + dataset.name + "': its source is " + kind + "; rows are read from a regular file"});
+  }
+  return faults;
 }
 
 }  // namespace epsilog::engine

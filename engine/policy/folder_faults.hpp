@@ -1,4 +1,4 @@
-// Which files that a policy names are not below the folders for them.
+// Which files that a policy names are not below the folders for them, and which sources are no files.
 //
 // Thread-safety: functions of their arguments and of the file system.
 #pragma once
@@ -32,5 +32,14 @@ namespace epsilog::engine {
 [[nodiscard]] std::vector<PolicyFault> folder_faults(const Policy& policy,
                                                      const std::map<std::string, std::string>& sources,
                                                      const Folders& folders, const std::string& file);
+
+/// Where the sources of a policy are as it is written, by dataset. Relative paths start at `base_dir`.
+[[nodiscard]] std::map<std::string, std::string> declared_sources(const Policy& policy,
+                                                                  const std::string& base_dir);
+/// Reports each source at whose place there is something else than a regular file: a FIFO, for example. A
+/// source that is missing, or cannot be looked at, is no fault: it can come later.
+[[nodiscard]] std::vector<PolicyFault> source_kind_faults(const Policy& policy,
+                                                          const std::map<std::string, std::string>& sources,
+                                                          const std::string& file);
 
 }  // namespace epsilog::engine

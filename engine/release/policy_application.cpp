@@ -254,12 +254,16 @@ Locations locations_after(const AppliedPolicy& before, const Locations& located,
 }
 
 /// What a policy may not name here, as it would be applied over `before`.
-std::vector<PolicyFault> folder_faults_over(const AppliedPolicy& before, const Locations& located,
-                                            const Offered& after, const std::optional<Folders>& folders) {
-  if (!folders) return {};
+std::vector<PolicyFault> file_faults_over(const AppliedPolicy& before, const Locations& located,
+                                          const Offered& after, const std::optional<Folders>& folders) {
   const std::string base_dir = after.base_dir_over(before.version);
-  return folder_faults(after.policy, locations_after(before, located, after.policy, base_dir), *folders,
-                       after.file);
+  const Locations found = locations_after(before, located, after.policy, base_dir);
+  // A source that may not be read here is not looked at.
+  if (folders) {
+    auto faults = folder_faults(after.policy, found, *folders, after.file);
+    if (!faults.empty()) return faults;
+  }
+  return source_kind_faults(after.policy, found, after.file);
 }
 
 /// Throws  PolicyError.
@@ -301,6 +305,9 @@ InitReport Engine::init(const std::string& policy_path, const std::string& ledge
   const Policy policy = checked_policy_file(policy_path);
   const ledger::PolicyVersion version = version_of(policy, folder_of(policy_path), by);
   require_places(policy, policy_path, ledger_path);
+  std::vector<PolicyFault> faults =
+      source_kind_faults(policy, declared_sources(policy, version.base_dir), policy_path);
+  if (!faults.empty()) throw PolicyError(std::move(faults));
   InitReport report;
   report.ledger_id =
       ledger::Ledger::create(ledger_path, version, accounts_wanted(policy), options.ledger_options(), forget_ledger);
@@ -335,7 +342,7 @@ ApplyReport applied(EngineState& state, const Offered& next, const std::string& 
   std::vector<PolicyFault> faults =
       ChangeCheck(before, located, next).faults(changes, existing, transaction.calendar_time());
   append(faults, lock_out_faults(before.policy, next));
-  append(faults, folder_faults_over(before, located, next, state.options.folders));
+  append(faults, file_faults_over(before, located, next, state.options.folders));
   if (!faults.empty()) throw PolicyError(std::move(faults));
   if (why.empty()) require_reason(changes, next.file);
   const LimitsAfter after(policy, transaction.calendar_time());
@@ -372,7 +379,7 @@ std::vector<PolicyFault> faults_of(EngineState& state, const Offered& next) {
                .faults(diff(before->policy, next.policy), after_expiries(view, view.accounts("")),
                        view.calendar_time());
   append(faults, lock_out_faults(before->policy, next));
-  append(faults, folder_faults_over(*before, located, next, state.options.folders));
+  append(faults, file_faults_over(*before, located, next, state.options.folders));
   return faults;
 }
 

@@ -52,6 +52,8 @@ ExitCode policy_check(const PolicyArguments& arguments, Console& console) {
   const std::string path = policy_path(arguments);
   try {
     const engine::Policy policy = engine::checked_policy_file(path);
+    std::vector<PolicyFault> faults = engine::source_faults(policy, path);
+    if (!faults.empty()) throw PolicyError(std::move(faults));
     const std::vector<PolicyFault> warnings = engine::policy_warnings(policy, path);
     if (!console.quiet()) {
       for (const PolicyFault& warning : warnings) console.message_line(printable(warning_text(warning)));

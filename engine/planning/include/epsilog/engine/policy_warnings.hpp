@@ -1,5 +1,5 @@
-// What a valid policy should make its curator think again.
-// Thread-safety: pure functions, but for looking whether a source exists.
+// What a valid policy should make its curator think again, and what its sources are.
+// Thread-safety: pure functions, but for looking at what is at the place of a source.
 #pragma once
 
 #include <string>
@@ -21,5 +21,10 @@ inline constexpr std::int64_t kEpsilonOfWarning = 3;
 /// Requires  `policy` was read from `path`.
 /// Ensures   ordered by line and column; nothing of it stops the policy from being applied.
 [[nodiscard]] std::vector<PolicyFault> policy_warnings(const Policy& policy, const std::string& path);
+
+/// Returns a fault for each source at whose place there is something else than a regular file, seen from the
+/// policy's directory. Such a policy is not taken into a ledger either.
+/// Requires  `policy` was read from `path`.
+[[nodiscard]] std::vector<PolicyFault> source_faults(const Policy& policy, const std::string& path);
 
 }  // namespace epsilog::engine
