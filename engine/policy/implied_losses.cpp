@@ -79,8 +79,6 @@ void write_account(JsonWriter& json, const ImpliedAccount& account) {
   json.raw("}");
 }
 
-/// In byte order of the measures.
-
 void write_cap_limit(JsonWriter& json, const MeasureLimit& limit, bool if_uncounted) {
   json.raw("{");
   if (if_uncounted) json.field("if_uncounted").raw("true");
