@@ -206,7 +206,18 @@ class Satisfiable {
   std::map<std::string_view, ColumnPlaces> columns_;
 };
 
-/// Why no row that is kept lacks a cell of the column; "" if one can.
+/// Of count:C, that it can be another number than `count`.
+void require_missable(const Dataset& dataset, const Question& question) {
+  const Column* column = dataset.column(question.statistic.subject);
+  EPSILOG_INVARIANT(column != nullptr);
+  if (const std::string why = why_never_missing(dataset, *column); !why.empty()) {
+    throw InvalidParameter("statistic: no row lacks a cell of column '" + column->name + "': " + why +
+                           "; ask for count");
+  }
+}
+
+}  // namespace
+
 std::string why_never_missing(const Dataset& dataset, const Column& column) {
   if (column.missing) return "the policy says what stands for a missing one";
   if (column.derived && !CellLabels(column, *dataset.column(column.derived->from)).lacked_by_some_cell()) {
@@ -221,18 +232,6 @@ std::string why_never_missing(const Dataset& dataset, const Column& column) {
                      dataset.header(column.name) == dataset.header(dataset.unit.id);
   return is_id ? "a row without it belongs to no unit" : "";
 }
-
-/// Of count:C, that it can be another number than `count`.
-void require_missable(const Dataset& dataset, const Question& question) {
-  const Column* column = dataset.column(question.statistic.subject);
-  EPSILOG_INVARIANT(column != nullptr);
-  if (const std::string why = why_never_missing(dataset, *column); !why.empty()) {
-    throw InvalidParameter("statistic: no row lacks a cell of column '" + column->name + "': " + why +
-                           "; ask for count");
-  }
-}
-
-}  // namespace
 
 void require_satisfiable(const Dataset& dataset, const Question& question) {
   const accounting::DefaultFloatingPoint floating_point;  // subnormal numbers are cells too

@@ -5,6 +5,8 @@
 // Thread-safety: pure function.
 #pragma once
 
+#include <string>
+
 #include "epsilog/engine/derivation.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/predicate.hpp"
@@ -24,5 +26,8 @@ namespace epsilog::engine {
 /// Requires  derive() accepted the question.
 /// Throws    InvalidParameter naming the comparisons, the value meant, or what to ask.
 void require_satisfiable(const Dataset& dataset, const Question& question);
+
+/// Returns why no row that is kept lacks a cell of the column; "" if one can.
+[[nodiscard]] std::string why_never_missing(const Dataset& dataset, const Column& column);
 
 }  // namespace epsilog::engine

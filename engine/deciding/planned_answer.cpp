@@ -47,6 +47,7 @@ Answer planned_answer(const Request& request, const Plan& plan, std::int64_t pol
   answer.planned.post_processing = plan.derivation.post_processing.kind;
   answer.planned.notes = plan.notes;
   if (plan.composed) answer.planned.sum_of_rows = plan.composed->sum();
+  answer.planned.left_out = plan.left_out;
   return answer;
 }
 

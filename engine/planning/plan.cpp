@@ -11,6 +11,7 @@
 #include "epsilog/accounting/zcdp.hpp"
 #include "loss_caps.hpp"
 #include "released_question.hpp"
+#include "rows_left_out.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -300,6 +301,7 @@ Plan make_plan(const Dataset& dataset, const Request& request, std::uint64_t sha
     plan.approvals_required = dataset.approvals->required;
   }
   plan.notes = budget_notes(dataset);
+  plan.left_out = rows_left_out(dataset, request.question);
   plan.amounts = LossAmounts(plan.mechanisms, plan.charged);
   if (!plan.charged.pure()) plan.delta = delta_cost(request, plan);
   return plan;

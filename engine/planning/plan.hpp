@@ -37,6 +37,7 @@ struct Plan {
   std::optional<Rational> suppress_below;  ///< cells counted below it are not shown
   std::uint64_t approvals_required = 0;    ///< 0: as far as it goes by itself it is decided at once
   std::vector<std::string> notes;          ///< what reports say about the dataset's budgets
+  std::string left_out = {};               ///< rows_left_out() of its question
   LossAmounts amounts;  ///< what it costs, by measure of the accounts it touches: sums over the mechanisms
   /// Of a batch the plans of its rows: what is said above is of all of them, `mechanisms` and the components
   /// of the record one after the other, and `derivation` says nothing.

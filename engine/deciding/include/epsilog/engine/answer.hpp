@@ -73,7 +73,10 @@ struct Answer {
     std::vector<PlannedSizes> holds_from = {};
     /// How the answer follows from what is drawn.
     accounting::PostProcessing::Kind post_processing = accounting::PostProcessing::Kind::none;
-    std::vector<std::string> notes;        ///< what every report says about these budgets
+    std::vector<std::string> notes;  ///< what every report says about these budgets
+    /// Of an answer by columns, which rows the policy lets be in no cell of it: "rows whose ward is missing
+    /// or none of these". "" otherwise.
+    std::string left_out = {};
     std::vector<std::string> advice = {};  ///< of a plan: what the policy could do better for the asker
     /// Of a batch that is charged as one: what its rows would be charged without a delta of the whole.
     std::optional<accounting::ApproximateLoss> sum_of_rows = {};
