@@ -329,6 +329,33 @@ TEST_CASE(
   CHECK(audit_faults(clinic.ledger()).empty());
 }
 
+TEST_CASE("batch: a plan says where gaussian is charged less than discrete_gaussian, as it would be charged",
+          "[engine][batch][fixed][plan]") {
+  const std::string budget = "epsilon: 50, delta: 1e-3";
+  auto [discrete, engine] = Open<Clinic>(budget, "    release: {default: {mechanism: discrete_gaussian}}\n");
+  auto [other, continuous] = Open<Clinic>(budget, "    release: {default: {mechanism: gaussian}}\n");
+  const auto rows = [](const std::string& by) {
+    std::vector<engine::Request> all;
+    for (const char* statistic : {"count", "count", "units", "units"}) {
+      all.push_back(by.empty() ? request(statistic, "0.5") : request(statistic, "0.5", "", by));
+      all.back().delta = Rational(1, 10'000'000);
+    }
+    return all;
+  };
+  const engine::Request asked = as_one(rows("ward"), "1e-5");
+  const Answer plan = engine.plan(asked, {});
+  const std::string cheaper = charged_for(continuous, asked);
+  REQUIRE(plan.planned.advice.size() == 1);
+  CHECK(Epsilon::parse_down(cheaper) < plan.planned.record.charged);
+  CHECK_THAT(plan.planned.advice.front(),
+             says("would charge epsilon " + cheaper + " in place of " + plan.planned.record.charged.text() +
+                  " for all rows, and no row would err more"));
+  CHECK_THAT(plan.planned.advice.front(), says("(policy: release.count, release.units)"));
+  CHECK(continuous.plan(asked, {}).planned.advice.empty());
+  CHECK(engine.plan(as_one(rows(""), "1e-5"), {}).planned.advice.empty());  // its law is known
+  CHECK(engine.plan(as_one(rows("ward"), std::nullopt), {}).planned.advice.empty());
+}
+
 TEST_CASE("batch: charged as one it is held, waits, is cancelled and is answered like any other",
           "[engine][batch][fixed][approvals]") {
   WaitingClinic waiting(kTwoApprovals, "epsilon: 5, delta: 1e-4");
