@@ -126,7 +126,7 @@ std::optional<std::vector<Answer>> Deciding::concluded(Member& member) {
 std::vector<Answer> Deciding::answers(Member& member) {
   std::vector<Answer> answers;
   answers.reserve(steps_.size());
-  std::optional<ledger::Snapshot> view;  // only replays need one
+  std::optional<ledger::Snapshot> view;  // replays need one, and what waits for approvals
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const Recorded& recorded = member.recorded[i];
     if (recorded.kind == Recorded::Kind::written) {
@@ -136,6 +136,11 @@ std::vector<Answer> Deciding::answers(Member& member) {
       add_approvals(answers.back(), *recorded.decision, steps_[i].applied->policy);
       add_decision(answers.back(), *recorded.decision, false);
       state_.add_intervals(answers.back(), plan, alphas);
+      if (recorded.decision->draft.outcome == ledger::Outcome::pending) {
+        if (!view) view.emplace(state_.snapshot());
+        add_unopened_accounts(answers.back(), *steps_[i].applied, steps_[i].request, *plan,
+                              view->calendar_time());
+      }
       note_held_calendar(answers.back(), member.calendar_held);
     } else {
       if (!view) view.emplace(state_.snapshot());

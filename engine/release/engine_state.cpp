@@ -10,6 +10,7 @@
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
 #include "checkpoint_keeper.hpp"
+#include "decide.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/concealed_dataset.hpp"
 #include "epsilog/engine/held_calendar.hpp"
@@ -18,6 +19,7 @@
 #include "later_policy.hpp"
 #include "request_act.hpp"
 #include "request_sight.hpp"
+#include "scopes.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -203,6 +205,8 @@ Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snaps
     add_approvals(answer, root, applied->policy);
     add_decision(answer, stored, false);
     add_intervals(answer, plan, alphas);
+    if (stored.draft.outcome == ledger::Outcome::pending)
+      add_unopened_accounts(answer, *applied, request, *plan, view.calendar_time());
     note_held_calendar(answer, view.calendar_held_at().has_value());
     return answer;
   } catch (const InvalidParameter& error) {
@@ -371,6 +375,21 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
   }
   answer.released.component_values = stored.component_values;
   answer.released.values = stored.values;
+}
+
+void add_unopened_accounts(Answer& answer, const AppliedPolicy& applied, const Request& request,
+                           const Plan& plan, const std::string& calendar_time) {
+  const Dataset& dataset = applied.policy.dataset(request.dataset);
+  // The calendar may stand still; it never ran ahead of the decision.
+  const std::string& then = std::min(answer.recorded.created_at, calendar_time);
+  const std::vector<Ask> asked = asks(applied.policy, dataset, request, plan, then);
+  const std::vector<ledger::AccountName> names = account_names(asked);
+  if (recordable(names) < names.size()) return;  // it was stored with some of those that were open
+  std::vector<ledger::AccountState>& accounts = answer.recorded.accounts;
+  const bool same_period = std::all_of(accounts.begin(), accounts.end(), [&names](const auto& account) {
+    return std::find(names.begin(), names.end(), account.name()) != names.end();
+  });
+  if (same_period) accounts = account_states(debits(asked, accounts));
 }
 
 }  // namespace epsilog::engine

@@ -138,5 +138,10 @@ void add_approvals(Answer& answer, const ledger::StoredDecision& root, const Pol
                                                     std::span<const Rational> alphas);
 /// Fills in what only a recorded decision has.
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed);
+/// Adds the accounts that the request touches and nobody has opened yet, such as that of a period without a
+/// charge, unspent and in the order of a plan. A decision that debits nothing is stored without them.
+/// Requires  the decision in the answer was stored with all that were open; `calendar_time` is that of now.
+void add_unopened_accounts(Answer& answer, const AppliedPolicy& applied, const Request& request,
+                           const Plan& plan, const std::string& calendar_time);
 
 }  // namespace epsilog::engine
