@@ -1,4 +1,4 @@
-#include "request_sight.hpp"
+#include "epsilog/engine/request_sight.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -135,6 +135,23 @@ bool sees_account(const Policy& active, const Viewer& viewer, const ledger::Acco
   const Principal* const principal = active.principal(viewer.name);
   return dataset != nullptr && principal != nullptr && may_ask(active, *dataset, viewer.name) &&
          binds(*principal, account.scope);
+}
+
+bool sees_dataset(const Policy& active, const Viewer& viewer, const std::string& dataset) {
+  const Dataset* const declared = find_dataset(active, dataset);
+  if (declared == nullptr) return false;
+  return !active.principals() || oversees(active, viewer) ||
+         (!viewer.keeper && may_ask(active, *declared, viewer.name));
+}
+
+bool lists_account(const Policy& active, const Viewer& viewer, const ledger::AccountName& account,
+                   bool limited) {
+  if (!active.principals() || oversees(active, viewer)) return true;
+  return limited && sees_account(active, viewer, account);
+}
+
+std::string listed_asker(const Policy& active, const Viewer& viewer) {
+  return !active.principals() || oversees(active, viewer) ? "" : viewer.name;
 }
 
 Answer as_seen_by(const Policy& active, const Viewer& viewer, Answer answer) {

@@ -14,11 +14,11 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/concealed_dataset.hpp"
 #include "epsilog/engine/held_calendar.hpp"
+#include "epsilog/engine/request_sight.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "group_line.hpp"
 #include "later_policy.hpp"
 #include "request_act.hpp"
-#include "request_sight.hpp"
 #include "scopes.hpp"
 
 namespace epsilog::engine {

@@ -307,7 +307,9 @@ std::string plan_text(const engine::Answer& answer, const Style& style) {
 std::string release_text(const engine::Answer& answer, const Style& style) {
   std::string text;
   if (!engine::has_values(answer)) {
-    text += subject(answer) + ": withheld, because it is not known to be on the disk\n";
+    text += subject(answer) + (answer.recorded.durable.value_or(false)
+                                   ? ": not shown to those who do not see values\n"
+                                   : ": withheld, because it is not known to be on the disk\n");
   } else if (answer.rows.empty()) {
     text += values_text(answer, "value", style);
   } else {

@@ -11,7 +11,10 @@
 #include "checked_arguments.hpp"
 #include "csv_option.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/concealed_dataset.hpp"
 #include "epsilog/engine/ledger_events.hpp"
+#include "epsilog/engine/nearest.hpp"
+#include "epsilog/engine/seen_budget.hpp"
 #include "evidence_arguments.hpp"
 #include "filter_arguments.hpp"
 #include "history_text.hpp"
@@ -32,23 +35,49 @@ struct BooksArguments : LedgerArguments, FilterArguments {
   std::vector<std::string> alphas;         ///< of show
 };
 
+/// For whom the daemon would show it, and the policy by which it decides that.
+struct SeenAs {
+  engine::Policy active;
+  engine::Viewer viewer;
+};
+
+/// Nothing without --as: whoever reads the ledger file sees all of it.
+/// Throws  UsageError; NotFound for a name that the policy does not declare, whom a daemon lets in to
+/// nothing.
+std::optional<SeenAs> seen_as(const BooksArguments& arguments, const engine::Engine& engine) {
+  if (!arguments.principal) return std::nullopt;
+  SeenAs seen{engine.active_policy(), {principal_argument(arguments)}};
+  const auto& principals = seen.active.principals();
+  if (!principals || seen.active.principal(seen.viewer.name) != nullptr) return seen;
+  std::vector<std::string> names;
+  for (const engine::Principal& principal : *principals) names.push_back(principal.name);
+  const std::string near = engine::nearest(seen.viewer.name, names);
+  throw NotFound("the active policy declares no principal '" + seen.viewer.name + "'" +
+                 (near.empty() ? "" : " (did you mean '" + near + "'?)"));
+}
+
 ExitCode budget(const BooksArguments& arguments, Console& console) {
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
-  const std::vector<engine::BudgetAccount> accounts = engine.budget(arguments.dataset.value_or(""));
-  const std::vector<std::string> notes = engine.notes(arguments.dataset.value_or(""));
-  console.write(console.json() ? budget_json(engine.ledger_id(), accounts, notes)
-                               : budget_text(accounts, console.style()) + notes_text(notes));
+  const std::string dataset = arguments.dataset.value_or("");
+  const std::optional<SeenAs> as = seen_as(arguments, engine);
+  const engine::SeenBudget seen = as ? engine::seen_budget(engine, as->active, as->viewer, dataset)
+                                     : engine::SeenBudget{engine.budget(dataset), engine.notes(dataset)};
+  console.write(console.json() ? budget_json(engine.ledger_id(), seen.accounts, seen.notes)
+                               : budget_text(seen.accounts, console.style()) + notes_text(seen.notes));
   return ExitCode::done;
 }
 
 /// What happened besides decisions: in its place between them for people, in JSON in one line after them.
 /// Tables and
-/// --quiet list decisions only, and so does a list of one person's decisions, or of those about a value.
+/// --quiet list decisions only, and so does a list of one person's decisions, or of those about a value. A
+/// daemon shows them to nobody: `seen`, whether all of the ledger is.
 class EventsBetween final {
  public:
-  EventsBetween(std::string ledger, std::string dataset, const engine::ToldFilter& filter, Console& console)
+  EventsBetween(std::string ledger, std::string dataset, const engine::ToldFilter& filter, bool seen,
+                Console& console)
       : ledger_(std::move(ledger)), dataset_(std::move(dataset)), filter_(filter), console_(console) {
-    told_ = !console.prints_rows() && !console.quiet() && filter.asker.empty() && filter.column.empty();
+    told_ =
+        seen && !console.prints_rows() && !console.quiet() && filter.asker.empty() && filter.column.empty();
   }
 
   /// Those since the decision written last. `part`: the first one written is not the first of the ledger.
@@ -119,15 +148,36 @@ void each_let_through(const engine::Engine& engine, const std::string& dataset, 
   for (const engine::Answer& answer : last) visit(answer);
 }
 
+/// Nothing where the request is not there for the viewer.
+std::optional<engine::Answer> seen_of(const SeenAs& as, const engine::Answer& answer) {
+  if (!engine::sight_of(as.active, as.viewer, answer).request) return std::nullopt;
+  return engine::as_seen_by(as.active, as.viewer, answer);
+}
+
+/// Returns whether some of what the filter lets through may be listed for the viewer.
+/// Ensures  the filter lets through nothing else.
+/// Throws   engine::ConcealedDataset.
+bool narrow_to_seen(const SeenAs& as, const std::string& dataset, engine::ToldFilter& filter) {
+  if (!dataset.empty() && !engine::sees_dataset(as.active, as.viewer, dataset))
+    throw engine::ConcealedDataset(dataset);
+  const std::string asker = engine::listed_asker(as.active, as.viewer);
+  if (asker.empty()) return true;
+  const bool theirs = filter.asker.empty() || filter.asker == asker;
+  filter.asker = asker;
+  return theirs;
+}
+
 ExitCode history(const BooksArguments& arguments, Console& console) {
   constexpr std::int64_t kMost = 1'000'000'000;
   const std::int64_t limit = arguments.limit ? whole_number_argument(*arguments.limit, "--limit", kMost) : 0;
-  const engine::ToldFilter filter = told_filter(arguments);
+  engine::ToldFilter filter = told_filter(arguments);
   const std::string ledger = ledger_path(arguments);
   const std::string dataset = arguments.dataset.value_or("");
   std::size_t unreadable = 0;
   const engine::Engine engine =
       open_for_reading(ledger, console, engine_options(arguments, console), unreadable);
+  const std::optional<SeenAs> as = seen_as(arguments, engine);
+  const bool theirs = !as || narrow_to_seen(*as, dataset, filter);
   Style style = console.style();
   if (console.quiet()) style.width = std::numeric_limits<unsigned>::max();  // a decision a line
   // Of an unknown dataset nothing is printed but the suggestion.
@@ -135,16 +185,26 @@ ExitCode history(const BooksArguments& arguments, Console& console) {
   const auto head = [&] {
     if (!std::exchange(headed, true)) console.write(history_heading(style));
   };
-  EventsBetween events(ledger, dataset, filter, console);
+  EventsBetween events(ledger, dataset, filter, !as, console);
   const bool part = limit > 0 || !filter.since.empty();
-  each_let_through(engine, dataset, limit, filter, [&](const engine::Answer& answer) {
+  const auto write = [&](const engine::Answer& answer) {
     head();
     events.write_before(answer.recorded.seq, part);
     console.write(console.json() ? answer_json(answer, AnswerKind::history) : history_line(answer, style));
-  });
+  };
+  const auto write_seen = [&](const engine::Answer& answer) {
+    if (!as) return write(answer);
+    if (const auto seen = seen_of(*as, answer)) write(*seen);
+  };
+  if (theirs) each_let_through(engine, dataset, limit, filter, write_seen);
   head();
   events.end();
   return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;
+}
+
+engine::Answer shown_to(const SeenAs& as, const engine::Answer& answer, const std::string& id) {
+  if (auto seen = seen_of(as, answer)) return std::move(*seen);
+  throw NotFound("decision '" + id + "' is not there for '" + as.viewer.name + "'");
 }
 
 ExitCode show(const BooksArguments& arguments, Console& console) {
@@ -153,7 +213,8 @@ ExitCode show(const BooksArguments& arguments, Console& console) {
   const engine::EngineOptions options = engine_options(arguments, console);
   const std::string id = request_id_argument(*arguments.decision_id, ledger);
   const engine::Engine engine = open_for_reading(ledger, console, options);
-  const engine::Answer answer = engine.show(id, alphas);
+  const std::optional<SeenAs> as = seen_as(arguments, engine);
+  const engine::Answer answer = as ? shown_to(*as, engine.show(id, alphas), id) : engine.show(id, alphas);
   warn_if_withheld(answer, console);
   if (console.prints_rows() && !answer.recorded.granted) {
     console.message_line("epsilog: " + decision_text(answer, console.message_style()));
@@ -166,14 +227,18 @@ ExitCode show(const BooksArguments& arguments, Console& console) {
   return withheld(answer) ? ExitCode::try_again : ExitCode::done;
 }
 
+constexpr const char* kSeenAs = "only what the daemon would show this principal (default: all)";
+
 VerbSpec budget_verb() {
   return Verb<BooksArguments>{.words = "budget",
                               .summary = "limits, what is spent and what remains",
                               .examples =
                                   "epsilog budget\n"
-                                  "epsilog budget clinic --json",
+                                  "epsilog budget clinic --json\n"
+                                  "epsilog budget --as alice",
                               .positionals = {any_dataset<BooksArguments>()},
-                              .options = {{"--ledger", &BooksArguments::ledger}},
+                              .options = {{"--as", &BooksArguments::principal, false, kSeenAs},
+                                          {"--ledger", &BooksArguments::ledger}},
                               .run = &budget};
 }
 
@@ -189,7 +254,8 @@ VerbSpec history_verb() {
                                   "credentials, keys and the clock, with their reasons. With --json one\n"
                                   "decision a line (JSON Lines), then a line {\"events\": […]} with these.",
                               .positionals = {any_dataset<BooksArguments>()},
-                              .options = {{"--limit", &BooksArguments::limit},
+                              .options = {{"--as", &BooksArguments::principal, false, kSeenAs},
+                                          {"--limit", &BooksArguments::limit},
                                           {"--by-asker", &BooksArguments::by_asker},
                                           {"--since", &BooksArguments::since},
                                           {"--until", &BooksArguments::until, false,
@@ -212,6 +278,7 @@ VerbSpec show_verb() {
       .positionals = {{"DECISION_ID", &BooksArguments::decision_id, true,
                        "the id that release printed, or how it begins; or a data token"}},
       .options = {{"--alpha", &BooksArguments::alphas},
+                  {"--as", &BooksArguments::principal, false, kSeenAs},
                   {"--ledger", &BooksArguments::ledger},
                   {"--wait", &BooksArguments::wait}},
       .run = &show};

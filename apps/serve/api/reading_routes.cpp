@@ -7,6 +7,7 @@
 #include "answer_json.hpp"
 #include "call.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/seen_budget.hpp"
 #include "list_page.hpp"
 #include "problem.hpp"
 #include "report_json.hpp"
@@ -59,16 +60,9 @@ std::string dataset_of(Call& call) {
 Response budgets(Call& call) {
   call.run();
   const std::string dataset = dataset_of(call);
-  const auto accounts = seen(call.caller, call.engine().budget(dataset));
-  // A note is about a dataset, and so is said to who sees an account of it.
-  std::vector<std::string> notes;
-  for (const engine::Dataset& one : call.caller.view->policy.datasets()) {
-    const bool shown = std::any_of(accounts.begin(), accounts.end(),
-                                   [&](const auto& account) { return account.dataset == one.name; });
-    if (!shown) continue;
-    for (std::string& note : call.engine().notes(one.name)) notes.push_back(std::move(note));
-  }
-  return json_text(200, command::budget_json(call.parts.ledger_id, accounts, notes));
+  const engine::SeenBudget budget =
+      engine::seen_budget(call.engine(), call.caller.view->policy, viewer(call.caller), dataset);
+  return json_text(200, command::budget_json(call.parts.ledger_id, budget.accounts, budget.notes));
 }
 
 Response pending(Call& call) {
@@ -84,8 +78,8 @@ Response pending(Call& call) {
   return list.ended({{"more", end.more}, {"next", end.more ? Json(end.cursor) : Json(nullptr)}});
 }
 
-bool sees_all(const Caller& caller) {
-  return caller.has(Duty::audit) || caller.has(Duty::curate);
+std::string listed_asker(const Caller& caller) {
+  return engine::listed_asker(caller.view->policy, viewer(caller));
 }
 
 Response decisions(Call& call) {
@@ -94,7 +88,7 @@ Response decisions(Call& call) {
   page.dataset = dataset_of(call);
   page.before = call.text("before");
   page.limit = std::max<std::int64_t>(call.number("limit", kPageMost, kPage), 1);
-  if (!sees_all(call.caller)) page.asker = call.caller.who.name;
+  page.asker = listed_asker(call.caller);
   page.rows = false;
   ListPage list(call, "decisions", AnswerKind::history);
   const engine::HistoryEnd end =
@@ -116,7 +110,7 @@ Response events(Call& call) {
   page.rows = false;
   std::vector<Answer> read;
   engine::HistoryEnd end;
-  const auto asker = [&] { return sees_all(call.caller) ? "" : call.caller.who.name; };
+  const auto asker = [&] { return listed_asker(call.caller); };
   const auto look = [&] {
     page.asker = asker();
     read.clear();

@@ -9,14 +9,8 @@
 namespace epsilog::serve {
 namespace {
 
-using engine::Duty;
-
 const engine::Policy& policy_of(const Caller& caller) {
   return caller.view->policy;
-}
-
-engine::Viewer viewer(const Caller& caller) {
-  return {caller.who.name, caller.keeper()};
 }
 
 bool may_ask(const Caller& caller, const std::string& name) {
@@ -25,11 +19,11 @@ bool may_ask(const Caller& caller, const std::string& name) {
          engine::may_ask(policy_of(caller), *dataset, caller.who.name);
 }
 
-bool oversees(const Caller& caller) {
-  return caller.has(Duty::curate) || caller.has(Duty::audit);
-}
-
 }  // namespace
+
+engine::Viewer viewer(const Caller& caller) {
+  return {caller.who.name, caller.keeper()};
+}
 
 bool sees(const Caller& caller, const engine::Answer& answer) {
   return engine::sight_of(policy_of(caller), viewer(caller), answer).request;
@@ -38,14 +32,6 @@ bool sees(const Caller& caller, const engine::Answer& answer) {
 std::optional<engine::Answer> seen(const Caller& caller, engine::Answer answer) {
   if (!sees(caller, answer)) return std::nullopt;
   return engine::as_seen_by(policy_of(caller), viewer(caller), std::move(answer));
-}
-
-std::vector<engine::BudgetAccount> seen(const Caller& caller, std::vector<engine::BudgetAccount> accounts) {
-  if (oversees(caller)) return accounts;
-  std::erase_if(accounts, [&](const engine::BudgetAccount& account) {
-    return !account.active || !engine::sees_account(policy_of(caller), viewer(caller), account.name());
-  });
-  return accounts;
 }
 
 engine::LineSight line_sight(const Caller& caller, const engine::Answer& answer,
@@ -71,7 +57,7 @@ const engine::Dataset* declared(const Caller& caller, const std::string& name) {
 }
 
 bool knows(const Caller& caller, const std::string& name) {
-  return may_ask(caller, name) || (oversees(caller) && declared(caller, name) != nullptr);
+  return engine::sees_dataset(policy_of(caller), viewer(caller), name);
 }
 
 void require_dataset(const Caller& caller, const std::string& name) {

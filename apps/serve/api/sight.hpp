@@ -6,22 +6,20 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "caller.hpp"
 #include "epsilog/engine/engine.hpp"
-#include "request_sight.hpp"
+#include "epsilog/engine/request_sight.hpp"
 
 namespace epsilog::serve {
+
+/// As whom the engine knows the caller.
+[[nodiscard]] engine::Viewer viewer(const Caller& caller);
 
 /// Whether the request is there for the caller.
 [[nodiscard]] bool sees(const Caller& caller, const engine::Answer& answer);
 /// What of it they see; nothing where it is not there for them.
 [[nodiscard]] std::optional<engine::Answer> seen(const Caller& caller, engine::Answer answer);
-
-/// Those that bind the caller; curators and auditors see all.
-[[nodiscard]] std::vector<engine::BudgetAccount> seen(const Caller& caller,
-                                                      std::vector<engine::BudgetAccount> accounts);
 
 /// Whether they may be shown the line of a decision, which says all there is to it.
 [[nodiscard]] engine::LineSight line_sight(const Caller& caller, const engine::Answer& answer,

@@ -49,6 +49,16 @@ struct Sight {
 [[nodiscard]] bool sees_account(const Policy& active, const Viewer& viewer,
                                 const ledger::AccountName& account);
 
+/// Whether the dataset is there for the viewer: it is declared, and they may ask about it, curate or audit.
+[[nodiscard]] bool sees_dataset(const Policy& active, const Viewer& viewer, const std::string& dataset);
+/// Whether a list of budgets shows the viewer that account. `limited`: the active policy declares a limit for
+/// it; those without one are for those who curate or audit.
+[[nodiscard]] bool lists_account(const Policy& active, const Viewer& viewer,
+                                 const ledger::AccountName& account, bool limited);
+/// Returns whose requests a list of decisions shows the viewer, each as as_seen_by() has it: their own; "",
+/// which is everybody's, for those who curate or audit.
+[[nodiscard]] std::string listed_asker(const Policy& active, const Viewer& viewer);
+
 /// Returns the answer without what the viewer does not see. A reason about an account that they do not see
 /// keeps its code alone. Of a request that they see nothing of it leaves no value, token or balance either.
 [[nodiscard]] Answer as_seen_by(const Policy& active, const Viewer& viewer, Answer answer);
