@@ -13,6 +13,7 @@
 #include "checkpoint_keeper.hpp"
 #include "decide.hpp"
 #include "decided.hpp"
+#include "each_question.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stopping.hpp"
@@ -53,38 +54,67 @@ AssumedAccuracy assumed_accuracy(const Dataset& dataset, const Question& questio
   return assumed;
 }
 
+/// [row] of a batch; of one question one element; none where nothing is assumed.
+using AssumedCounts = std::vector<std::optional<std::int64_t>>;
+
+bool follows_from_rows(const Plan& plan) {
+  return follows_from_count(plan.derivation) || plan.mechanisms.front().quantiles() != nullptr;
+}
+
+void assume_counts(Answer& answer, const Dataset& dataset, const Request& request, const Plan& plan,
+                   const AssumedCounts& counts, std::span<const Rational> alphas) {
+  std::size_t row = 0;
+  each_question(request, [&](const Request& asked) {
+    const Plan& of_row = *parts_of(plan)[row];
+    const std::optional<std::int64_t>& count = counts.at(row);
+    Answer& told = request.rows.empty() ? answer : answer.rows[row];
+    ++row;
+    if (!count || (!request.rows.empty() && !follows_from_rows(of_row))) return;
+    told.planned.assumed = assumed_accuracy(dataset, asked.question, of_row, *count, alphas);
+  });
+}
+
+Answer planned(EngineState& state, const Request& request, const Alphas& alphas,
+               const AssumedCounts& counts) {
+  ledger::Snapshot view = state.snapshot();
+  const auto applied = state.active_policy(view);
+  const Dataset& dataset = state.asked_dataset(applied->policy, request);
+  const Request admitted = as_admitted(applied->policy, dataset, request);
+  if (admitted.unread) return state.turned_away(*applied, dataset, admitted);
+  const std::string canonical = canonical_request(request);
+  require_within_caps(request, canonical);
+  require_askable(dataset, request);
+  const auto plan = state.plans.plan(*applied, request, canonical);
+  require_answerable(dataset, request, *plan);
+  Answer answer = state.described(request, plan, applied->version.version, alphas);
+  answer.planned.advice = plan_advice(dataset, request, *plan, alphas);
+  if (request.rows.empty()) answer.planned.holds_from = state.plans.sizes(plan, alphas);
+  for (std::size_t row = 0; row < plan->rows.size(); ++row) {
+    answer.rows[row].planned.holds_from = state.plans.sizes(plan->rows[row], alphas, plan->rows.size());
+  }
+  if (!counts.empty() && counts.size() != parts_of(*plan).size())
+    throw InvalidParameter("assume_count: there is one for each row of a batch, or none");
+  if (!counts.empty()) assume_counts(answer, dataset, request, *plan, counts, alphas);
+  const PlannedRequest of_policy{applied->policy, dataset, request, *plan};
+  const std::vector<Debit> standing = debits_of(of_policy, view.calendar_time(), [&view](const auto& names) {
+    return after_expiries(view, view.accounts(names));
+  });
+  const auto before = [&view](const ledger::AskerWindow& window) { return charged_before(view, window); };
+  add_judgement(answer, judged(of_policy, standing, before, std::nullopt), standing);
+  note_held_calendar(answer, view.calendar_held_at().has_value());
+  return answer;
+}
+
 }  // namespace
 
 Answer Engine::plan(const Request& request, const Alphas& alphas,
                     std::optional<std::int64_t> assumed_count) const {
-  ledger::Snapshot view = state_->snapshot();
-  const auto applied = state_->active_policy(view);
-  const Dataset& dataset = state_->asked_dataset(applied->policy, request);
-  const Request admitted = as_admitted(applied->policy, dataset, request);
-  if (admitted.unread) return state_->turned_away(*applied, dataset, admitted);
-  const std::string canonical = canonical_request(request);
-  require_within_caps(request, canonical);
-  require_askable(dataset, request);
-  const auto plan = state_->plans.plan(*applied, request, canonical);
-  require_answerable(dataset, request, *plan);
-  Answer answer = state_->described(request, plan, applied->version.version, alphas);
-  answer.planned.advice = plan_advice(dataset, request, *plan, alphas);
-  if (request.rows.empty()) answer.planned.holds_from = state_->plans.sizes(plan, alphas);
-  for (std::size_t row = 0; row < plan->rows.size(); ++row) {
-    answer.rows[row].planned.holds_from = state_->plans.sizes(plan->rows[row], alphas, plan->rows.size());
-  }
-  if (assumed_count) {
-    if (!request.rows.empty()) throw InvalidParameter("assume_count: is not of a batch");
-    answer.planned.assumed = assumed_accuracy(dataset, request.question, *plan, *assumed_count, alphas);
-  }
-  const PlannedRequest planned{applied->policy, dataset, request, *plan};
-  const std::vector<Debit> standing = debits_of(planned, view.calendar_time(), [&view](const auto& names) {
-    return after_expiries(view, view.accounts(names));
-  });
-  const auto before = [&view](const ledger::AskerWindow& window) { return charged_before(view, window); };
-  add_judgement(answer, judged(planned, standing, before, std::nullopt), standing);
-  note_held_calendar(answer, view.calendar_held_at().has_value());
-  return answer;
+  return planned(*state_, request, alphas, assumed_count ? AssumedCounts{assumed_count} : AssumedCounts{});
+}
+
+Answer Engine::plan_batch(const Request& batch, const Alphas& alphas,
+                          std::span<const std::optional<std::int64_t>> assumed_counts) const {
+  return planned(*state_, batch, alphas, AssumedCounts(assumed_counts.begin(), assumed_counts.end()));
 }
 
 namespace {

@@ -284,9 +284,9 @@ TEST_CASE("batch: how accurate a mean or a proportion is follows from how many r
   refuses(run("statistic,accuracy\nmean:cost,5\n", {"release"}),
           "row 1: accuracy: 'mean:cost' is a quotient");
   refuses(run("statistic,epsilon\nmean:cost,0.1\n", {"release", "--assume-count", "9"}),
-          "--assume-count: of a batch with accuracies alone");
+          "--assume-count: goes with accuracies, or with plan");
   refuses(run("statistic,epsilon\nmean:cost,0.1\n", {"plan", "--assume-count", "9"}),
-          "--assume-count: of --batch with --together alone");
+          "--assume-count: of --batch goes with --together");
   refuses(run(table, {"plan", "--together", "--assume-count", "0"}), "--assume-count");
   refuses(bench.run({"release", "clinic", "count", "--assume-count", "3", "--ledger", "l.epsilog"}),
           "--assume-count: goes with --batch");

@@ -164,7 +164,7 @@ TEST_CASE("forecast: a count is assumed only of what follows from it, and no mor
       refused({"plan", "clinic", "mean:cost", "--epsilon", "0.2", "--assume-count", "9", "--compare"}),
       "--assume-count: not with --compare"));
   CHECK(contains(refused({"plan", "--batch", "-", "--assume-count", "9"}),
-                 "--assume-count: of --batch with --together alone"));
+                 "--assume-count: of --batch goes with --together"));
 }
 
 TEST_CASE("plan: --count adds what exactly this and the best for k would allow", "[cli][forecast]") {

@@ -41,8 +41,9 @@ void say_same_question(const std::string& id, Console& console) {
 ExitCode plan(const AskArguments& arguments, Console& console) {
   if (arguments.assume_count && arguments.compare) throw UsageError("--assume-count: not with --compare");
   if (arguments.assume_count && arguments.batch && !arguments.together)
-    throw UsageError("--assume-count: of --batch with --together alone");
-  if (arguments.accuracy && !arguments.together) throw UsageError("--accuracy: goes with --batch --together");
+    throw UsageError("--assume-count: of --batch goes with --together");
+  if (arguments.accuracy && !arguments.together)
+    throw UsageError("--accuracy: goes with --batch --together; for one question, see forecast --accuracy");
   if (arguments.together && !arguments.batch) throw UsageError("--together: goes with --batch");
   if (arguments.batch && !arguments.together) return plan_batch(arguments, console);
   if (arguments.together && arguments.compare) throw UsageError("--compare: not with --batch");
@@ -53,12 +54,13 @@ ExitCode plan(const AskArguments& arguments, Console& console) {
   AskedBatch asked = arguments.together ? asked_batch(arguments, Asking::plan, console)
                                         : AskedBatch{request_of(arguments, Asking::plan)};
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
-  // Of a batch it is of those rows that it says something of.
-  const std::optional<std::int64_t> assumed = arguments.together ? std::nullopt : assumed_count(arguments);
+  const std::optional<std::int64_t> assumed = assumed_count(arguments);
+  const std::vector<std::optional<std::int64_t>> assumed_of_rows = asked.assumed;
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
   const engine::Request request = with_epsilons(std::move(asked), engine, console);
 
-  engine::Answer answer = engine.plan(request, alphas, assumed);
+  engine::Answer answer = arguments.together ? engine.plan_batch(request, alphas, assumed_of_rows)
+                                             : engine.plan(request, alphas, assumed);
   answer.asked.same_question = same_question(engine, request);
   say_same_question(answer.asked.same_question, console);
   if (count && (console.json() || !console.quiet())) {

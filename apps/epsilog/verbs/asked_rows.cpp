@@ -88,8 +88,8 @@ void add_row(const AskedRows& rows, bool seeks, AskedBatch& batch) {
   if (seeks) {
     if (!arguments.accuracy) throw UsageError("accuracy: is neither in the row nor on the command line");
     batch.accuracies.emplace_back(positive_argument(*arguments.accuracy, "accuracy"));
-    batch.assumed.push_back(assumed_count(arguments));
   }
+  batch.assumed.push_back(assumed_count(arguments));
   request.rows.push_back({std::move(row.question), row.epsilon, row.delta, row.rho});
 }
 
@@ -152,8 +152,8 @@ AskedBatch asked_batch(const AskArguments& arguments, Asking asking, Console& co
   const bool seeks = arguments.accuracy || AskedRows(table, arguments, AskedRows::Of::batch).has("accuracy");
   if (seeks) set_goal(arguments, defaults, batch);
   const AskedRows rows(table, defaults, AskedRows::Of::batch);
-  if (!seeks && (arguments.assume_count || rows.has("assume_count"))) {
-    throw UsageError("--assume-count: of a batch with accuracies alone");
+  if (!seeks && asking != Asking::plan && (arguments.assume_count || rows.has("assume_count"))) {
+    throw UsageError("--assume-count: goes with accuracies, or with plan");
   }
   if (seeks && (rows.has("epsilon") || rows.has("rho"))) {
     throw UsageError("--batch: the columns epsilon and rho are what the column accuracy has found");

@@ -133,6 +133,10 @@ std::vector<std::pair<std::string, std::function<Answer(Engine&, const Request&)
       {"plan", [=](Engine& engine, const Request& request) { return engine.plan(request, alphas); }},
       {"plan, with an assumed count",
        [=](Engine& engine, const Request& request) { return engine.plan(request, alphas, 100); }},
+      {"plan of a batch, with assumed counts",
+       [=](Engine& engine, const Request& request) {
+         return engine.plan_batch(request, alphas, std::vector<std::optional<std::int64_t>>(7, 100));
+       }},
       {"plan of a sequence",
        [=](Engine& engine, const Request& request) { return engine.plan_sequence().next(request, alphas); }},
       {"forecast",

@@ -151,6 +151,12 @@ class Engine final {
   /// Throws  NotFound, Underivable, InvalidParameter; reading.
   [[nodiscard]] Answer plan(const Request& request, const Alphas& alphas,
                             std::optional<std::int64_t> assumed_count = std::nullopt) const;
+  /// The same of a batch. For each row whose accuracy follows from a number of rows, and which has one among
+  /// `assumed_counts`, also how accurate it would be; a count says nothing of other rows. `assumed_counts`:
+  /// none, or one place for each row.
+  /// Throws  as plan(), naming the row.
+  [[nodiscard]] Answer plan_batch(const Request& batch, const Alphas& alphas,
+                                  std::span<const std::optional<std::int64_t>> assumed_counts) const;
   /// The same of every mechanism and arithmetic that could release it, each as if the policy named it. Where
   /// one loses epsilon only, request.delta plays no part. Spends nothing, records nothing.
   /// Throws  as plan(), but what one mechanism cannot do is said of it.
