@@ -210,8 +210,8 @@ TEST_CASE("compare: of a proportion the accuracies are those of its counts, and 
   CHECK(row.at("accuracy").empty());
   CHECK(row.at("components").at(0).at("accuracy").size() == 1);
   const Result text = bench.with_ledger(Words{"plan", "clinic"} + question + Words{"--compare"});
-  CHECK(contains(text.out, "within so much of its parts, rows_of_value\n"));
-  CHECK_FALSE(contains(text.out, "of the clamped answer"));
+  CHECK(contains(text.out, "within so much of its parts: counts of rows with the value and of other rows\n"));
+  CHECK_FALSE(contains(text.out, "of the exact answer"));
 }
 
 TEST_CASE("compare: of equal accuracies the smaller loss is marked", "[cli][compare]") {

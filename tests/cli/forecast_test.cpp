@@ -126,7 +126,7 @@ TEST_CASE("forecast: of an assumed count a mean has the least epsilon for an acc
   // Beside its parts, and in what is forecast.
   const Result text = bench.with_ledger(
       {"plan", "clinic", "mean:cost", "--epsilon", "0.2", "--assume-count", "500", "--count", "2"});
-  check_parts(text.out, {"of the clamped answer, if of 500 rows", "of the clamped answer (count)"});
+  check_parts(text.out, {"of the exact answer, if of 500 rows", "of its exact count\n"});
   const json planned = bench
                            .with_ledger({"plan", "clinic", "proportion:ward:A", "--epsilon", "0.2",
                                          "--assume-count", "1", "--count", "2", "--json"})

@@ -305,7 +305,7 @@ TEST_CASE("quantile: the command plans, releases, tells and verifies it, and say
   CHECK(found.at("rank_accuracy")[0].at("alpha") == "0.05");
   const Result told = ask({"release", "median:age"});
   CHECK(told.exit == 0);
-  check_parts(told.out, {"with 95 % confidence within ", " rows of rank 0.5 n\n"});
+  check_parts(told.out, {"with 95 % confidence within ", " rows of the exact median\n"});
   // Both ends are in reach of the rank error if half of the rows are no more than that.
   const std::string error = planned.at("rank_accuracy")[0].at("a");
   const std::string few = planned.at("rank_accuracy")[0].at("any_value_to");
@@ -358,7 +358,7 @@ TEST_CASE("quantile: the command plans, releases, tells and verifies it, and say
   CHECK(contains(again({"--format", "csv"}), ",A,0.75," + value + ","));
   CHECK(contains(again({}), "  ward     0.25  0.75\n"));  // as wide as "it's, C"
   CHECK(contains(again({"--verbose"}), "ward  "));
-  CHECK(contains(again({}), " rows of rank 0.75 n\n"));
+  CHECK(contains(again({}), " rows of each cell's exact 0.75 quantile\n"));
   const Result refused = ask({"release", "sum:age"});
   CHECK(refused.exit == 4);
   CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
@@ -387,7 +387,8 @@ TEST_CASE(
       "accuracy": []})");
   CHECK(planned.at("components")[0].at("statistic") == "rows_of_value");
   CHECK(planned.at("components")[0].at("accuracy").size() == 1);
-  CHECK(contains(ask({"plan", "proportion:ward:A"}).out, "(rows_of_value)"));
+  CHECK(contains(ask({"plan", "proportion:ward:A"}).out,
+                 "of its exact counts of rows with the value and of other rows\n"));
 
   const json share = json::parse(ask({"release", "proportion:ward:A", "--json"}).out);
   CHECK(share.at("cells").is_null());

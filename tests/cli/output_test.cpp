@@ -22,7 +22,7 @@ TEST_CASE(
   CHECK(result.exit == 0);
   CHECK(result.err.empty());
   for (const char* part : {"sum:cost of clinic where age >= 18: ", "95 % confidence within ",
-                           "of the clamped answer", "epsilon 0.25\n", "0.75", "█"}) {
+                           "of the exact answer", "epsilon 0.25\n", "0.75", "█"}) {
     CAPTURE(part, result.out);
     CHECK(contains(result.out, part));
   }

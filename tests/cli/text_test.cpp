@@ -183,7 +183,7 @@ TEST_CASE("numbers: a quotient and a clamped answer lose no digit that is worth 
     CHECK(std::abs(shown_behind(mean, "mean:cost of clinic: ") - value) <=
           number(parts[0]["lambda"]) / by / 20);
     for (std::size_t part = 0; part < 2; ++part) {
-      const std::size_t line = mean.find("confidence within ", part == 0 ? 0 : mean.find("(sum_about"));
+      const std::size_t line = mean.find("confidence within ", part == 0 ? 0 : mean.find("of its exact sum"));
       const double error = number(parts[part]["accuracy"][0]["a"]);
       CHECK(shown_behind(mean.substr(line), "confidence within ") >= error);
       CHECK(shown_behind(mean.substr(line), "confidence within ") <= error * 1.01);

@@ -36,7 +36,7 @@ TEST_CASE("totals: two columns are shown with a row and a column of totals, othe
                  "  total     2  2      4\n"
                  "\n"));
   check_parts(counts.out,
-              {"of each cell's clamped answer\n", "of each of the totals by ward\n", "of the grand total\n"});
+              {"of each cell's exact answer\n", "of each of the totals by ward\n", "of the grand total\n"});
   const Result one = ask(bench, {"count", "--by", "ward", "--totals", "1/5", "--verbose"});
   CHECK(contains(one.out, "\n  total"));
   CHECK(ask(bench, {"units", "--by", "ward,dear", "--totals", "0.5", "--quiet"}).out ==
@@ -44,8 +44,9 @@ TEST_CASE("totals: two columns are shown with a row and a column of totals, othe
         "A\t\t2\nB\t\t1\nC\t\t2\n\t[0,25)\t1\n\t[25,100)\t3\n\t\t4\n");
   const Result fitted =
       ask(bench, {"count", "--by", "ward,sex", "--totals", "0.2", "--consistent", "--verbose"});
-  check_parts(fitted.out, {"count of clinic by ward,sex with consistent totals of 0.2\n",
-                           "of each cell's clamped answer, as drawn\n", "made consistent"});
+  check_parts(fitted.out,
+              {"count of clinic by ward,sex with consistent totals of 0.2\n", "of each cell's exact answer\n",
+               "             before cells and totals are made to add up\n", "made consistent"});
 }
 
 TEST_CASE("totals: a consistent table has one rounding, and adds up as shown or says that it does not",

@@ -159,7 +159,7 @@ Calculation::Line confidence_line(const Rational& alpha, const Rational& a, cons
                       accounting::text_up(a, 8), answer)};
 }
 
-constexpr const char* kAnyAnswer = "the clamped answer";
+constexpr const char* kAnyAnswer = "the exact answer, if that is within the bound";
 
 std::optional<mechanisms::HypotheticalAnswer> hypothetical_answer(const SnappingArguments& arguments) {
   if (!arguments.at) return std::nullopt;
@@ -171,7 +171,7 @@ Calculation snapping_accuracy(const SnappingArguments& arguments) {
   const Rational epsilon = epsilon_argument(*arguments.epsilon);
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const auto at = hypothetical_answer(arguments);
-  const std::string answer = at ? "a clamped answer of " + short_text(at->rational()) : kAnyAnswer;
+  const std::string answer = at ? "an exact answer of " + short_text(at->rational()) : kAnyAnswer;
   const SnappingMechanism mechanism(options_of(arguments, epsilon));
   Calculation calculation{figures_of(mechanism.parameters()), lines_of(mechanism.parameters()), {}};
   std::vector<Confidence> confidences;

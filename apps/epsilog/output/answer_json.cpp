@@ -410,6 +410,19 @@ Json rows_json(const engine::Answer& batch, AnswerKind kind) {
   return rows;
 }
 
+/// What the policy says of the budgets, and which rows are in no cell of a table, each sentence once.
+std::vector<std::string> notes_of(const engine::Answer& answer) {
+  std::vector<std::string> notes = answer.planned.notes;
+  const auto add = [&notes](const engine::Answer& one) {
+    if (one.planned.left_out.empty()) return;
+    const std::string note = one.planned.left_out + " are in no cell";
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  };
+  add(answer);
+  for (const engine::Answer& row : answer.rows) add(row);
+  return notes;
+}
+
 Json program_json(const ledger::Program& program) {
   if (program.version.empty()) return nullptr;
   return {{"version", program.version}, {"commit", program.commit}};
@@ -536,7 +549,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
       .with("relation", or_null(answer.planned.record.relation))
       .with("accounts", accounts_json(answer.recorded.accounts))
       .with("post_processing", accounting::name(answer.planned.post_processing))
-      .with("notes", answer.planned.notes);
+      .with("notes", notes_of(answer));
   if (kind == AnswerKind::plan) {
     if (answer.rows_count == 0) object.with("holds_from", planned_sizes_json(answer));
     object.with("advice", answer.planned.advice);

@@ -31,23 +31,26 @@ std::string subject(const engine::Answer& answer) {
   return printable(text);
 }
 
-/// Of a table with totals: of what a component's accuracy is.
-std::string drawn_of(const engine::Answer& answer, std::size_t component) {
-  const char* as_drawn = answer.asked.consistent ? ", as drawn" : "";
-  if (component == 0) return std::string("each cell's clamped answer") + as_drawn;
-  const std::string name = margin_name(answer, component);
-  return (name.starts_with("the ") ? "" : "each of the ") + name + as_drawn;
+/// What the accuracy of a component is of: the answer, one of the totals, or a part that the answer is made
+/// of.
+std::string accurate_part(const engine::Answer& answer, std::size_t component) {
+  const bool cells = !answer.planned.record.cells.empty();
+  if (asks_totals(answer) && component > 0) {
+    const std::string name = margin_name(answer, component);
+    return (name.starts_with("the ") ? "" : "each of the ") + name;
+  }
+  const bool parts = !asks_totals(answer) && answer.planned.accuracy.size() > 1;
+  if (!parts && !asks_proportion(answer)) return cells ? "each cell's exact answer" : "the exact answer";
+  return (cells ? "each cell's exact " : "its exact ") +
+         part_name(answer.planned.record.components.at(component));
 }
 
 std::string accuracy_text(const engine::Answer& answer, const Style& style) {
   if (!answer.rows.empty()) return "";
   if (asks_quantiles(answer)) return rank_accuracy_text(answer, style);
-  const bool several = answer.planned.accuracy.size() > 1 || asks_proportion(answer);
-  const bool totals = asks_totals(answer);
-  const char* whom =
-      answer.planned.record.cells.empty() ? "the clamped answer" : "each cell's clamped answer";
   std::string text;
   if (const std::optional<engine::AssumedAccuracy>& assumed = answer.planned.assumed) {
+    const char* whom = answer.planned.record.cells.empty() ? "the exact answer" : "each cell's exact answer";
     for (const engine::Accuracy& one : assumed->accuracy) {
       text += field(text.empty() ? "accuracy" : "",
                     fmt::format("with {} confidence within {} of {}, if of {} {}", confidence_text(one.alpha),
@@ -57,13 +60,15 @@ std::string accuracy_text(const engine::Answer& answer, const Style& style) {
   }
   for (std::size_t i = 0; i < answer.planned.accuracy.size(); ++i) {
     for (const engine::Accuracy& one : answer.planned.accuracy[i]) {
-      const std::string of =
-          several && !totals ? " (" + answer.planned.record.components[i].statistic + ")" : "";
       text += field(text.empty() ? "accuracy" : "",
-                    fmt::format("with {} confidence within {} of {}{}", confidence_text(one.alpha),
-                                error_text(one.a, style), totals ? drawn_of(answer, i) : whom, of));
+                    fmt::format("with {} confidence within {} of {}", confidence_text(one.alpha),
+                                error_text(one.a, style), accurate_part(answer, i)));
     }
   }
+  if (answer.asked.consistent && !text.empty())
+    text += field("", "before cells and totals are made to add up");
+  if (answer.asked.statistic.starts_with("variance:"))
+    text += field("variance", "of the rows themselves: divided by their number n, not by n - 1");
   return text;
 }
 
@@ -106,7 +111,7 @@ std::string mechanism_text(const engine::Answer& answer, Detail detail, const St
     const ledger::ComponentRecord& component = answer.planned.record.components[i];
     text +=
         field(i == 0 ? "mechanism" : "",
-              fmt::format("{} of {}, {}{}{}", answer.planned.record.mechanism, component.statistic,
+              fmt::format("{} of {}, {}{}{}", answer.planned.record.mechanism, part_name(component),
                           answer.planned.record.arithmetic, precision_text(component), rounded_text(answer)));
     text += field("", parameters_text(component));
     if (detail == Detail::brief || i >= answer.planned.precision_reasons.size() ||
@@ -235,6 +240,13 @@ std::string suppressed_text(const engine::Answer& answer) {
                                 " and not shown; --json has the draws, under components");
 }
 
+/// Which rows are in no cell of the table, where the policy lets there be any.
+std::string left_out_text(const engine::Answer& answer) {
+  if (answer.planned.left_out.empty()) return "";
+  return field("left out",
+               answer.planned.left_out + (answer.asked.totals ? ": in no cell or total" : ": in no cell"));
+}
+
 /// The accounts a request touched.
 std::string touched_text(const engine::Answer& answer, const Style& style) {
   return scarcest_text(answer.recorded.accounts, style) + notes_text(answer.planned.notes);
@@ -246,7 +258,8 @@ std::string values_text(const engine::Answer& answer, const std::string& heading
     return subject(answer) + ": " + style.bold(released_text(answer, 0, style)) +
            intervals_text(answer, style) + (heading == "value" ? "" : " (dummy)") + "\n";
   }
-  return subject(answer) + "\n\n" + cells_text(answer, heading, style) + "\n" + suppressed_text(answer);
+  return subject(answer) + "\n\n" + cells_text(answer, heading, style) + "\n" + suppressed_text(answer) +
+         left_out_text(answer);
 }
 
 /// What each row of a batch says; "" of what is none. `heading`: of values, "" where there are none.
@@ -262,6 +275,27 @@ std::string rows_text(const engine::Answer& answer, const std::string& heading, 
             mechanism_text(row, detail, style);
   }
   return text.empty() ? text : text + "\nall rows\n";
+}
+
+/// Whether how near it is follows from a number of rows, which is private.
+bool follows_from_rows(const engine::Answer& answer) {
+  return answer.planned.post_processing == accounting::PostProcessing::Kind::mean_about ||
+         asks_proportion(answer) || asks_quantiles(answer);
+}
+
+/// Of a plan: what more could be asked of it. "" where that was asked, or would say nothing.
+std::string assume_count_advice(const engine::Answer& answer) {
+  const auto lacks = [](const engine::Answer& one) {
+    return follows_from_rows(one) && !one.planned.assumed.has_value();
+  };
+  const bool cells = !answer.planned.record.cells.empty();
+  const bool some = std::any_of(answer.rows.begin(), answer.rows.end(), lacks);
+  if (!some && !lacks(answer)) return "";
+  return field("advice", std::string("--assume-count N says how accurate ") +
+                             (some    ? "means, proportions and quantiles"
+                              : cells ? "a cell"
+                                      : "an answer") +
+                             " of N rows would be");
 }
 
 }  // namespace
@@ -299,6 +333,7 @@ std::string plan_text(const engine::Answer& answer, const Style& style) {
   }
   text += lost_within_text(answer);
   for (const std::string& advice : answer.planned.advice) text += field("advice", advice);
+  text += assume_count_advice(answer);
   if (!engine::is_unread(answer)) text += "\n" + touched_text(answer, style);
   if (!answer.recorded.granted) text += "\n" + refusal_text(answer, style);
   return text;
@@ -315,8 +350,8 @@ std::string release_text(const engine::Answer& answer, const Style& style) {
   } else {
     text += subject(answer) + "\n" + rows_text(answer, "value", Detail::brief, style);
   }
-  text +=
-      accuracy_text(answer, style) + intervals_note(answer, style) + field("cost", cost_text(answer, style));
+  text += accuracy_text(answer, style) + intervals_note(answer, style) + small_values_note(answer, style) +
+          field("cost", cost_text(answer, style));
   text += mechanism_text(answer, Detail::brief, style);
   text += field("decision", answer.recorded.decision_id + " at " + answer.recorded.created_at +
                                 (answer.recorded.replayed ? ", stored earlier and free now" : ""));
@@ -332,7 +367,7 @@ std::string dummy_text(const engine::Answer& would_be, std::int64_t rows, const 
     text += subject(would_be) + "\n" + rows_text(would_be, "dummy value", Detail::with_reasons, style);
   }
   text += accuracy_text(would_be, style) + intervals_note(would_be, style) +
-          field("would cost", cost_text(would_be, style));
+          small_values_note(would_be, style) + field("would cost", cost_text(would_be, style));
   text += mechanism_text(would_be, Detail::with_reasons, style);
   if (would_be.planned.approvals_required > 0) {
     text += field("approvals", "a release would wait for " + approvals_needed(would_be));

@@ -44,22 +44,22 @@ const engine::ComparedPlan* any_planned(const engine::MechanismComparison& compa
 
 /// What the figures of accuracy are of.
 std::string accuracy_note(const engine::Answer& plan) {
-  if (asks_quantiles(plan)) return "within so many rows of the rank";
+  if (asks_quantiles(plan)) return "within so many rows of the exact quantile";
   if (asks_totals(plan)) {
     std::string parts;
     for (std::size_t i = 0; i < plan.planned.record.components.size(); ++i)
       parts += (parts.empty() ? "" : " and ") + margin_name(plan, i);
-    return "within so much of the clamped " + parts;
+    return "within so much of the exact " + parts;
   }
   if (plan.planned.record.components.size() == 1 && !asks_proportion(plan)) {
-    return plan.planned.record.cells.empty() ? "within so much of the clamped answer"
-                                             : "within so much of each cell's clamped answer";
+    return plan.planned.record.cells.empty() ? "within so much of the exact answer"
+                                             : "within so much of each cell's exact answer";
   }
   std::string parts;
   for (const ledger::ComponentRecord& component : plan.planned.record.components) {
-    parts += (parts.empty() ? "" : " and ") + component.statistic;
+    parts += (parts.empty() ? "" : " and ") + part_name(component);
   }
-  return "within so much of its parts, " + parts;
+  return "within so much of its parts: " + parts;
 }
 
 std::string loss_asked(const engine::Request& request) {

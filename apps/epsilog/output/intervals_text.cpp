@@ -80,8 +80,40 @@ std::string about_text(const engine::Answer& answer, const Style& style) {
          field("", "rows.max rows; not of a population they are a sample of");
 }
 
+struct SmallValues {
+  bool below_zero = false;
+  bool near_zero = false;  ///< shown without its interval, which reaches 0
+};
+
+/// Of shown values whose exact one is 0 or more.
+SmallValues small_values_of(const engine::Answer& answer, const Style& style) {
+  SmallValues small;
+  for (const engine::Answer& row : answer.rows) {
+    const SmallValues of_row = small_values_of(row, style);
+    small.below_zero = small.below_zero || of_row.below_zero;
+    small.near_zero = small.near_zero || of_row.near_zero;
+  }
+  const std::vector<engine::CellIntervals>& intervals = answer.released.intervals;
+  const bool quotient = accounting::is_quotient(answer.planned.post_processing);
+  if (intervals.empty() || quotient || asks_quantiles(answer)) return small;
+  const bool bare = is_two_way(answer, style);
+  for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
+    if (engine::is_suppressed(answer, i) || intervals[0].group_of(i).range.low != 0) continue;
+    small.below_zero = small.below_zero || answer.released.values[i] < 0;
+    small.near_zero = small.near_zero || (bare && intervals[0].each.at(i).low <= 0);
+  }
+  return small;
+}
+
 std::string percent_text(const Rational& share, bool up) {
   return grouped(up ? accounting::text_up(100 * share, 3) : accounting::text_down(100 * share, 3)) + " %";
+}
+
+/// "the exact median", "each cell's exact 0.9 quantile".
+std::string exact_quantile_text(const engine::Answer& answer, std::size_t i) {
+  const std::string quantile = quantile_text(answer, i);
+  return std::string(answer.asked.by.empty() ? "the exact " : "each cell's exact ") +
+         (quantile == "0.5" ? "median" : quantile + " quantile");
 }
 
 /// With an assumed count: between which quantiles of the rows a quantile lies.
@@ -131,6 +163,15 @@ std::string intervals_note(const engine::Answer& answer, const Style& style) {
   return notes + about + (about.empty() ? "" : sizes_text(answer, sizes_of(answer), style));
 }
 
+std::string small_values_note(const engine::Answer& answer, const Style& style) {
+  const SmallValues small = small_values_of(answer, style);
+  if (small.below_zero) {
+    return field("note", "a value below 0 stands for a small one: its noise was negative. Publish it") +
+           field("", "as it is: set to 0, such values would make sums too high");
+  }
+  return small.near_zero ? field("note", "a value smaller than its noise may stand for 0") : "";
+}
+
 std::string narrow_intervals_note(const engine::Answer& answer, const Style& style) {
   if (!answer.released.intervals.empty() && is_two_way(answer, style)) return "";
   const std::string sizes = sizes_text(answer, sizes_of(answer), style);
@@ -142,17 +183,17 @@ std::string rank_accuracy_text(const engine::Answer& answer, const Style& style)
   for (std::size_t i = 0; i < answer.planned.accuracy.size(); ++i) {
     for (const engine::Accuracy& one : answer.planned.accuracy[i]) {
       const bool divided = one.ties.rational() > 0;
-      text += field(
-          text.empty() ? "accuracy" : "",
-          fmt::format(
-              "with {} confidence within {} rows of rank {} n{}", confidence_text(one.alpha),
-              error_text(one.a, style), quantile_text(answer, i),
-              divided ? fmt::format(", and {} times the most rows at one value", error_text(one.ties, style))
-                      : ""));
+      text += field(text.empty() ? "accuracy" : "",
+                    fmt::format("with {} confidence within {} rows of {}{}", confidence_text(one.alpha),
+                                error_text(one.a, style), exact_quantile_text(answer, i),
+                                divided ? fmt::format(", and {} times the most rows at one value",
+                                                      error_text(one.ties, style))
+                                        : ""));
       const accounting::Integer rows = any_value_to(answer, i, one);
       if (rows > 0)
-        text += field("", fmt::format("may be any value of {} {} or fewer", grouped(rows.get_str()),
-                                      rows == 1 ? "row" : "rows"));
+        text += field("", fmt::format("may be any value {} {} {} or fewer",
+                                      answer.asked.by.empty() ? "of" : "in a cell of",
+                                      grouped(rows.get_str()), rows == 1 ? "row" : "rows"));
     }
   }
   return text + reach_text(answer, style);

@@ -22,11 +22,15 @@ namespace epsilog::command {
 /// of its rows are for, each such note once; "" without intervals.
 [[nodiscard]] std::string intervals_note(const engine::Answer& answer, const Style& style);
 
+/// Returns what a value below 0 means where the exact one cannot be, or one that is less than its noise in a
+/// table without intervals; once for all rows of a batch. "" where there is none.
+[[nodiscard]] std::string small_values_note(const engine::Answer& answer, const Style& style);
+
 /// Returns from which size on a narrow interval of what is planned, or of a row of a batch, holds; "" where
 /// each one does.
 [[nodiscard]] std::string narrow_intervals_note(const engine::Answer& answer, const Style& style);
 
-/// Returns how many rows lie between a quantile and the rank asked for, and where it may be any value; with
+/// Returns how many rows lie between a value and the exact quantile, and where it may be any value; with
 /// an assumed count, between which quantiles it lies. Requires  asks_quantiles(answer).
 [[nodiscard]] std::string rank_accuracy_text(const engine::Answer& answer, const Style& style);
 

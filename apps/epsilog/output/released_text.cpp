@@ -1,7 +1,10 @@
 #include "released_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "epsilog/engine/date.hpp"
 #include "table_output.hpp"
@@ -200,6 +203,18 @@ std::string margin_name(const engine::Answer& answer, std::size_t component) {
   const std::vector<std::string> columns = columns_drawn(answer, component);
   if (columns.empty()) return "the grand total";
   return component == 0 ? "cells" : "totals by " + engine::by_text(columns);
+}
+
+std::string part_name(const ledger::ComponentRecord& component) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kWords{
+      {{"sum_about_centre", "sum about the middle of the bounds"},
+       {"squares_about_centre", "sum of squares about the middle of the bounds"},
+       {"rows_of_value", "counts of rows with the value and of other rows"},
+       {"quantile_day", "quantile"}}};
+  for (const auto& [recorded, words] : kWords) {
+    if (component.statistic == recorded) return std::string(words);
+  }
+  return component.statistic;
 }
 
 bool asks_quantiles(const engine::Answer& answer) {

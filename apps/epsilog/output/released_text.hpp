@@ -21,9 +21,8 @@ namespace epsilog::command {
 inline constexpr std::string_view kSuppressed = "x";
 
 /// The value of cell `i`, to the nearest place that the noise leaves: at most a tenth of its scale and at
-/// least a hundredth; of a table with totals, all to the finest of their places. Every digit of a quantile, and
-/// if the style is verbose. kSuppressed of one that is.
-/// Requires  i < answer.values.size().
+/// least a hundredth; of a table with totals, all to the finest of their places. Every digit of a quantile,
+/// and if the style is verbose. kSuppressed of one that is. Requires  i < answer.values.size().
 [[nodiscard]] std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style);
 
 /// Whether the cells of a table, as released_text() shows them, add up to its totals as it shows these.
@@ -66,6 +65,9 @@ inline constexpr std::string_view kSuppressed = "x";
 [[nodiscard]] std::vector<std::string> columns_drawn(const engine::Answer& answer, std::size_t component);
 /// "cells", "totals by ward", "the grand total". Requires  as columns_drawn().
 [[nodiscard]] std::string margin_name(const engine::Answer& answer, std::size_t component);
+
+/// What one mechanism call draws, in words: "sum about the middle of the bounds".
+[[nodiscard]] std::string part_name(const ledger::ComponentRecord& component);
 
 /// Whether quantiles were asked for: their accuracy counts ranks, and each value is one of those declared.
 [[nodiscard]] bool asks_quantiles(const engine::Answer& answer);

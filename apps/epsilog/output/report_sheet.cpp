@@ -144,6 +144,9 @@ std::vector<std::string> protection_texts(const engine::LedgerReport& report) {
         "holds but for a part of the answers of at most this probability. What several answers cost "
         "adds up, and each budget below limits the sum.");
   }
+  texts.emplace_back(
+      "Each value below has noise. The interval beside it contains the exact one with 95 % confidence. So a "
+      "small count can be shown below 0. As it is, it is right on average.");
   return texts;
 }
 
