@@ -45,8 +45,8 @@ PollWatch::~PollWatch() {
 }
 
 void PollWatch::work() noexcept {
-  std::vector<pollfd> sockets;
-  std::vector<std::uint64_t> numbers;  // of the polls whose sockets those are
+  std::vector<pollfd> sockets(1);
+  std::vector<std::uint64_t> numbers(1);  // of the polls whose sockets those are
   Clock::time_point next = Clock::now();
   bool first = true;
   for (;;) {
@@ -64,7 +64,8 @@ void PollWatch::work() noexcept {
         numbers.push_back(number);
       }
       if (list_.empty()) first = true;
-    } catch (const std::bad_alloc&) {  // those that are not there yet are watched after the next look
+    } catch (const std::bad_alloc&) {
+      sockets.resize(numbers.size());  // those that are not there are watched after the next look
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
     const int wait = numbers.size() == 1 ? -1 : static_cast<int>(std::max<std::int64_t>(left, 0));
