@@ -124,10 +124,10 @@ engine::Engine opened(const Configuration& configuration) {
   return engine::Engine::open(configuration.ledger, engine_options(configuration));
 }
 
-AdmissionLimits admission_limits(const WorkLimits& limits) {
+AdmissionLimits admission_limits(const WorkLimits& limits, const Limits& connections) {
   AdmissionLimits result;
   result.running = limits.running;
-  result.curator_running = Limits().curator_connections;
+  result.curator_running = connections.curator_connections;
   result.waiting = limits.waiting;
   result.in_flight = limits.in_flight;
   result.long_polls = limits.long_polls;
@@ -142,14 +142,6 @@ CostLimits cost_limits(const WorkLimits& limits) {
   result.planning_steps = limits.planning_steps;
   result.processor.per_second = std::chrono::milliseconds(limits.processor_milliseconds);
   result.processor.burst = std::chrono::milliseconds(limits.processor_burst_milliseconds);
-  return result;
-}
-
-Limits connection_limits(const WorkLimits& limits) {
-  Limits result;
-  result.connections = limits.connections;
-  result.per_uid = limits.connections_per_user;
-  result.uid_second = result.uid_burst = 4 * limits.connections_per_user;
   return result;
 }
 
@@ -172,10 +164,11 @@ class Daemon final {
   Daemon(std::string file, Configuration configuration)
       : file_(std::move(file)),
         configuration_(std::move(configuration)),
+        connections_(connection_limits(configuration_.limits, descriptors_allowed(), &warn)),
         engine_(opened(configuration_)),
         only_(configuration_.ledger),
         view_(configuration_.ledger),
-        admission_(admission_limits(configuration_.limits)),
+        admission_(admission_limits(configuration_.limits, connections_)),
         audits_(
             [ledger = configuration_.ledger](const engine::Progress& progress, engine::StorageCheck storage) {
               return engine::audit_verify(ledger, progress, storage);
@@ -185,7 +178,7 @@ class Daemon final {
         api_(Parts{engine_, view_, admission_, refusals_, metrics_, audits_, readiness_, engine_.ledger_id(),
                    configuration_.ledger, ::geteuid(), &warn, [this] { end_because_of_files(); }},
              configuration_.limits.refusals, cost_limits(configuration_.limits)),
-        server_(api_, connection_limits(configuration_.limits)) {
+        server_(api_, connections_) {
     check_policy(engine_);
     warn_of(look_at_sources(engine_).missing);
   }
@@ -263,8 +256,9 @@ class Daemon final {
       Configuration next = read_configuration(file_);
       const std::string needed = needs_restart(configuration_, next);
       if (needed.empty()) {
-        admission_.change(admission_limits(next.limits));
-        server_.change(connection_limits(next.limits));
+        connections_ = connection_limits(next.limits, descriptors_allowed(), &warn);
+        admission_.change(admission_limits(next.limits, connections_));
+        server_.change(connections_);
         api_.change(next.limits.refusals);
         api_.change(cost_limits(next.limits));
         configuration_ = std::move(next);
@@ -282,6 +276,7 @@ class Daemon final {
   const std::string file_;
   std::atomic<bool> files_replaced_ = false;
   Configuration configuration_;
+  Limits connections_;
   engine::Engine engine_;
   OnlyDaemon only_;
   LedgerView view_;
@@ -319,6 +314,7 @@ int serve(const std::string& configuration_file) {
 int check(const std::string& configuration_file) {
   try {
     const Configuration configuration = read_configuration(configuration_file);
+    static_cast<void>(connection_limits(configuration.limits, descriptors_allowed(), &warn));
     const engine::Engine engine = opened(configuration);
     check_policy(engine);
     const Sources sources = look_at_sources(engine);

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
@@ -32,6 +34,24 @@ bool may_write(const std::string& path) {
   return ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
 }
 
+bool owns(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid();
+}
+
+/// What the process has open besides connections and requests: the ledger with its log, index and locks, the
+/// replica, two sockets, bells, and the connections and files of one verification.
+constexpr std::uint64_t kAlwaysOpen = 64;
+/// What a request has open while it is answered: the database and its log, and the source that it reads.
+constexpr std::uint64_t kOpenPerRequest = 3;
+/// The curator's connections where there are too few descriptors for all of them.
+constexpr std::uint64_t kCuratorsAtLeast = 8;
+
+/// The descriptors of everything but the connections of those who ask. Each curator may have a request too.
+std::uint64_t kept_open(std::uint64_t curators, std::uint64_t running) {
+  return kAlwaysOpen + curators + kOpenPerRequest * (curators + running);
+}
+
 }  // namespace
 
 OnlyDaemon::OnlyDaemon(const std::string& ledger) {
@@ -55,15 +75,48 @@ void check_not_served(const std::string& ledger) {
 
 void check_ledger_writable(const std::string& ledger) {
   if (!may_write(ledger) && errno == ENOENT) return;  // opening it says so
-  for (const char* suffix : {"", "-wal", "-shm", ".lock", ".queue", ".serve"}) {
+  for (const std::string suffix : {"", "-wal", "-shm", ".lock", ".queue", ".serve"}) {
     const std::string path = ledger + suffix;
-    if (!may_write(path) && errno != ENOENT) cannot_write(path, errno);
+    if (may_write(path) || errno == ENOENT) continue;
+    const int error = errno;
+    // A mode that keeps the owner out of a file beside the ledger is mended where the ledger is opened.
+    const bool mended = !suffix.empty() && suffix != ".serve" && error == EACCES && owns(path);
+    if (!mended) cannot_write(path, error);
   }
   const std::filesystem::path folder = std::filesystem::path(ledger).parent_path();
   if (!may_write(folder.string())) {
     throw LedgerUnusable("no file can be made beside " + ledger + " by this user (" +
                          std::to_string(::geteuid()) + "): " + std::generic_category().message(errno));
   }
+}
+
+std::uint64_t descriptors_allowed() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : 1024;
+}
+
+Limits connection_limits(const WorkLimits& limits, std::uint64_t descriptors,
+                         const std::function<void(const std::string&)>& warn) {
+  Limits result;
+  result.connections = limits.connections;
+  result.per_uid = limits.connections_per_user;
+  result.uid_second = result.uid_burst = 4 * limits.connections_per_user;
+  const std::uint64_t wanted = limits.connections + kept_open(result.curator_connections, limits.running);
+  if (descriptors >= wanted) return result;
+  const std::uint64_t kept = kept_open(kCuratorsAtLeast, limits.running);
+  const std::string allowed = "this process may have " + std::to_string(descriptors) + " files open";
+  const std::string remedy = "raise RLIMIT_NOFILE (LimitNOFILE= of systemd, ulimit -n)";
+  if (descriptors <= kept) {
+    throw InvalidParameter(allowed + ", and `running: " + std::to_string(limits.running) +
+                           "` needs more than " + std::to_string(kept) + ": " + remedy +
+                           ", or lower `running`");
+  }
+  result.curator_connections = kCuratorsAtLeast;
+  result.connections = std::min<std::uint64_t>(limits.connections, descriptors - kept);
+  warn(allowed + ", which is too few for `connections: " + std::to_string(limits.connections) + "` (" +
+       std::to_string(wanted) + "): there are places for " + std::to_string(result.connections) +
+       " connections, and for " + std::to_string(kCuratorsAtLeast) + " of the curator; " + remedy);
+  return result;
 }
 
 void check_policy(const engine::Engine& engine) {

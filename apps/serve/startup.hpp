@@ -3,12 +3,15 @@
 // Thread-safety: for one thread, before there are others.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "configuration.hpp"
 #include "descriptor.hpp"
 #include "epsilog/engine/engine.hpp"
+#include "limits.hpp"
 
 namespace epsilog::serve {
 
@@ -28,6 +31,16 @@ void check_not_served(const std::string& ledger);
 
 /// Throws  LedgerUnusable: this user may not write one of the ledger's files, or make files beside it.
 void check_ledger_writable(const std::string& ledger);
+
+/// Returns how many files this process may have open at most, once it has taken what it may.
+[[nodiscard]] std::uint64_t descriptors_allowed();
+
+/// Returns the limits of connections that so many descriptors allow. Where they are too few for all
+/// connections, those who ask get fewer places, so that the curator and the ledger keep theirs, and `warn` is
+/// told how many.
+/// Throws  InvalidParameter if they do not even suffice for the requests that are answered at a time.
+[[nodiscard]] Limits connection_limits(const WorkLimits& limits, std::uint64_t descriptors,
+                                       const std::function<void(const std::string&)>& warn);
 
 /// Throws  PolicyError for an active policy under which nothing can be served.
 void check_policy(const engine::Engine& engine);

@@ -126,6 +126,8 @@ void DaemonProcess::start_program(uid_t user) {
   process_ = ::fork();
   REQUIRE(process_ >= 0);
   if (process_ == 0) {
+    const rlimit limit{files, files};
+    if (files > 0 && ::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::_exit(126);
     if (user != ::geteuid() && ::setuid(user) != 0) ::_exit(126);
     const int log = ::open(log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     ::dup2(log, STDERR_FILENO);

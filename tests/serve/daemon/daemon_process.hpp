@@ -1,6 +1,7 @@
 // The built daemon as a process, and somebody who talks to it over its socket.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <map>
@@ -67,6 +68,7 @@ class DaemonProcess final {
 
   TemporaryFolder folder;
   std::string token;  ///< of alice
+  rlim_t files = 0;   ///< that the daemon may have open; 0: as many as this process
 
  private:
   void start_program(uid_t user);

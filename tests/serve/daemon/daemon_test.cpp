@@ -405,6 +405,37 @@ TEST_CASE(
   CHECK(engine.newest_seq() == 1);
 }
 
+TEST_CASE("with few descriptors the curator and the ledger have theirs, however many connect", "[daemon]") {
+  DaemonProcess daemon;
+  daemon.files = 200;  // with 8 requests at a time 80 are left for connections
+  daemon.configure("limits: {connections_per_user: 4096, running: 8}\n");
+  daemon.start();
+  CHECK_THAT(daemon.log(), says("there are places for 80 connections"));
+  std::vector<std::unique_ptr<Connection>> all;
+  for (int i = 0; i < 150; ++i) {
+    all.push_back(std::make_unique<Connection>(daemon.ask_socket()));
+    REQUIRE(all.back()->open());
+  }
+  std::vector<std::unique_ptr<Connection>> of_curator;
+  for (int i = 0; i < 8; ++i) {
+    of_curator.push_back(std::make_unique<Connection>(daemon.curator_socket()));
+    const auto heard = of_curator.back()->ask("GET", "/v1/budgets");
+    REQUIRE(heard);
+    CHECK(heard->status == 200);
+  }
+  std::vector<std::thread> threads;
+  std::atomic<int> recorded = 0;
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&, i] {
+      const auto heard = all[static_cast<std::size_t>(i)]->ask(
+          "POST", "/v1/releases", release("few" + std::to_string(i)), as_alice(daemon));
+      recorded += heard && heard->status == 201 ? 1 : 0;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(recorded == 16);
+}
+
 TEST_CASE("a policy without principals is not served", "[daemon]") {
   DaemonProcess daemon;
   std::string policy = served_policy();

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ struct StartPlace {
   std::string ask = daemon.ask_socket();
   std::string curator = daemon.curator_socket();
   std::string more = {};  ///< of the configuration
+  rlim_t files = 0;       ///< that the program may have open; 0: as many as this process
   std::vector<Descriptor> held = {};
   /// What is done once everything belongs to the daemon's user.
   std::function<void()> last = [] {};
@@ -127,6 +129,11 @@ void add_configuration_states(std::map<std::string, Injection>& states) {
   states["configuration too large"] = text("# " + std::string(300'000, 'x') + "\n");
   states["configuration without a socket"] = text("ledger: /a\nsocket: /b\n");
   states["configuration with an unknown key"] = [](StartPlace& place) { place.more = "port: 80\n"; };
+  // Always 64 files, 3 for each of 64 requests, and 4 for each connection of the curator.
+  states["files for all connections"] = [](StartPlace& place) { place.files = 64 + 3 * 64 + 4 * 64 + 1024; };
+  states["files for some connections"] = [](StartPlace& place) { place.files = 400; };
+  states["files for no connection"] = [](StartPlace& place) { place.files = 64 + 3 * 64 + 4 * 8; };
+  states["files for one connection"] = [](StartPlace& place) { place.files = 64 + 3 * 64 + 4 * 8 + 1; };
   states["socket of the curator too"] = [](StartPlace& place) { place.curator = place.ask; };
   states["socket is the ledger"] = [](StartPlace& place) { place.ask = place.ledger; };
   states["socket is the log of the ledger"] = [](StartPlace& place) { place.ask = place.ledger + "-wal"; };
@@ -145,6 +152,9 @@ void add_ledger_states(std::map<std::string, Injection>& states) {
   states["ledger is another file"] = [](StartPlace& place) { place.ledger = place.path("policy.yaml"); };
   states["ledger read-only"] = [](StartPlace& place) {
     fs::permissions(place.ledger, fs::perms::owner_read);
+  };
+  states["locks of the ledger closed to its owner"] = [](StartPlace& place) {
+    for (const char* lock : {".lock", ".queue"}) fs::permissions(place.ledger + lock, fs::perms::none);
   };
   states["queue of the ledger of another user"] = [](StartPlace& place) {
     place.to_root(place.ledger + ".queue");
@@ -234,6 +244,8 @@ Ran run_serve(const StartPlace& place, bool check, uid_t user) {
   if (process == 0) {
     ::dup2(output, STDOUT_FILENO);
     ::dup2(output, STDERR_FILENO);
+    const rlimit files{place.files, place.files};
+    if (place.files > 0 && ::setrlimit(RLIMIT_NOFILE, &files) != 0) ::_exit(126);
     if (user != ::geteuid() && (::setgid(user) != 0 || ::setuid(user) != 0)) ::_exit(126);
     ::fexecve(opened, arguments.data(), environ);
     ::_exit(127);
