@@ -1,13 +1,13 @@
 #include "asked.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "problem.hpp"
+#include "recorded_names.hpp"
 #include "sight.hpp"
 
 namespace epsilog::serve {
@@ -68,7 +68,10 @@ void set_loss(BodyObject& body, Asking asking, Asked& request) {
 
 /// The member `key` or the header, which must be one if both are there.
 std::string key_of(BodyObject& body, const std::string* header) {
-  std::string key = body.string("key").value_or("");
+  const auto given = body.string("key");
+  if (given && given->empty()) throw BadBody("key: is empty");
+  const std::string key = given.value_or("");
+  engine::check_name(key, "key");
   if (header == nullptr) return key;
   const bool visible =
       std::all_of(header->begin(), header->end(), [](char c) { return c > 0x20 && c < 0x7F; });
@@ -85,12 +88,12 @@ std::optional<std::int64_t> whole_number(BodyObject& body, const std::string& na
   const auto text = body.number(name);
   if (!text) return std::nullopt;
   constexpr std::int64_t kMost = 1'000'000'000'000;
-  std::int64_t count = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), count);
-  if (error != std::errc() || end != text->data() + text->size() || count < 1 || count > kMost) {
+  // 3, 3.0 and 3e0 are one number in JSON.
+  const Rational count = number(*text, name);
+  if (count.get_den() != 1 || count < 1 || count > kMost) {
     throw BadBody(name + ": a whole number from 1 to " + std::to_string(kMost) + " is expected");
   }
-  return count;
+  return count.get_num().get_si();
 }
 
 void set_goal(BodyObject& body, Asked& asked) {
@@ -180,6 +183,7 @@ Asked read(BodyObject& body, const std::string* header_key, const Caller& caller
     set_question(body, asking, request);
   }
   request.purpose = body.string("purpose").value_or("");
+  engine::check_name(request.purpose, "purpose");
   request.principal = caller.who.name;
   request.via = caller.who.via;
   result.alphas = alphas(body.numbers("alpha"));

@@ -134,8 +134,8 @@ Response verify(Call& call) {
 
 Response read_verification(Call& call) {
   call.run();
-  Verification found = of_call(call.parts.audits.find(call.id));
   const std::int64_t seconds = call.number("wait", kWaitMost, 0);
+  Verification found = of_call(call.parts.audits.find(call.id));
   if (seconds > 0 && !found.ended()) {
     const auto ended = [&audits = call.parts.audits, id = call.id] {
       const auto one = audits.find(id);

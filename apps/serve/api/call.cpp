@@ -212,21 +212,24 @@ std::string Call::read_body(std::size_t most) {
   return text;
 }
 
-std::int64_t Call::number(std::string_view parameter, std::int64_t most, std::int64_t absent) const {
+std::int64_t Call::number(std::string_view parameter, std::int64_t most, std::int64_t absent,
+                          std::int64_t least) const {
   const std::string* given = head.parameter(parameter);
   if (given == nullptr) return absent;
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(given->data(), given->data() + given->size(), value);
-  if (error == std::errc() && end == given->data() + given->size() && value >= 0 && value <= most)
+  if (error == std::errc() && end == given->data() + given->size() && value >= least && value <= most)
     return value;
-  throw Refused(
-      400, "bad_parameter",
-      std::string(parameter) + ": a whole number from 0 to " + std::to_string(most) + " is expected");
+  throw Refused(400, "bad_parameter",
+                std::string(parameter) + ": a whole number from " + std::to_string(least) + " to " +
+                    std::to_string(most) + " is expected");
 }
 
 std::string Call::text(std::string_view parameter) const {
   const std::string* given = head.parameter(parameter);
-  return given == nullptr ? "" : *given;
+  if (given == nullptr) return "";
+  if (given->empty()) throw Refused(400, "bad_parameter", std::string(parameter) + ": is empty");
+  return *given;
 }
 
 Refused too_large(std::size_t most) {

@@ -106,10 +106,12 @@ struct Call {
   /// and read no more. Throws  Refused (429), as decide_again(), what `found` throws.
   void poll(std::int64_t seconds, const std::function<Awaited()>& awaited,
             const std::function<bool()>& found);
-  /// What of the parameter is a whole number from 0 to `most`, `absent` without it.
+  /// Returns the parameter, a whole number from `least` to `most`; `absent` without it.
   /// Throws  Refused (400).
-  [[nodiscard]] std::int64_t number(std::string_view parameter, std::int64_t most, std::int64_t absent) const;
-  /// "" without it.
+  [[nodiscard]] std::int64_t number(std::string_view parameter, std::int64_t most, std::int64_t absent,
+                                    std::int64_t least = 0) const;
+  /// Returns the parameter; "" without it.
+  /// Throws  Refused (400) for one that is empty.
   [[nodiscard]] std::string text(std::string_view parameter) const;
 };
 

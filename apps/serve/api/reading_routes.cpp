@@ -87,7 +87,7 @@ Response decisions(Call& call) {
   engine::NewestPage page;
   page.dataset = dataset_of(call);
   page.before = call.text("before");
-  page.limit = std::max<std::int64_t>(call.number("limit", kPageMost, kPage), 1);
+  page.limit = call.number("limit", kPageMost, kPage, 1);
   page.asker = listed_asker(call.caller);
   page.rows = false;
   ListPage list(call, "decisions", AnswerKind::history);
@@ -106,7 +106,7 @@ Response events(Call& call) {
   call.run();
   engine::HistoryPage page;
   page.after = std::to_string(call.number("after", std::int64_t{1} << 53, 0));
-  page.limit = std::max<std::int64_t>(call.number("limit", kPageMost, kPage), 1);
+  page.limit = call.number("limit", kPageMost, kPage, 1);
   page.rows = false;
   std::vector<Answer> read;
   engine::HistoryEnd end;

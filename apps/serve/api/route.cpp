@@ -70,15 +70,17 @@ void require_access(const Route& route, const Caller& caller) {
 }
 
 Found find_route(std::string_view method, std::string_view path) {
+  const std::string_view answers_as = method == "HEAD" ? "GET" : method;
   Found found;
   for (const Route& route : routes()) {
     std::string id;
     if (!matches(route.path, path, id)) continue;
-    if (route.method == method) {
+    if (route.method == answers_as) {
       found.route = &route;
       found.id = std::move(id);
     }
     found.allowed += (found.allowed.empty() ? "" : ", ") + std::string(route.method);
+    if (route.method == "GET") found.allowed += ", HEAD";
   }
   return found;
 }

@@ -60,11 +60,12 @@ void require_access(const Route& route, const Caller& caller);
 /// All of them.
 [[nodiscard]] const std::vector<Route>& routes();
 
-/// The route of a request and what stands for {id}.
+/// The route of a request and what stands for {id}. HEAD has the route of GET, and is answered the same: its
+/// body is not sent (response_text.hpp).
 struct Found {
   const Route* route = nullptr;  ///< nullptr: there is none of that path, or of that method
   std::string id;
-  std::string allowed;  ///< methods of that path, "GET, POST"; "" if there is none of that path
+  std::string allowed;  ///< methods of that path, "GET, HEAD, POST"; "" if there is none of that path
 };
 [[nodiscard]] Found find_route(std::string_view method, std::string_view path);
 

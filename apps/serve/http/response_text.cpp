@@ -11,7 +11,7 @@ namespace epsilog::serve {
 namespace {
 
 /// RFC 9110, 15. A client reads the number alone.
-constexpr std::array<std::pair<int, std::string_view>, 28> kReasons = {{
+constexpr std::array<std::pair<int, std::string_view>, 29> kReasons = {{
     {200, "OK"},
     {201, "Created"},
     {202, "Accepted"},
@@ -32,6 +32,7 @@ constexpr std::array<std::pair<int, std::string_view>, 28> kReasons = {{
     {414, "URI Too Long"},
     {415, "Unsupported Media Type"},
     {417, "Expectation Failed"},
+    {421, "Misdirected Request"},
     {422, "Unprocessable Content"},
     {428, "Precondition Required"},
     {429, "Too Many Requests"},

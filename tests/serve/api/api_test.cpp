@@ -36,6 +36,8 @@ TEST_CASE(
   CHECK(clinic.ask(kAlice, "POST", "/v1/releases", bare + R"(,"key":"b"})", with("a")).body.at("code") ==
         "bad_key");
   CHECK(clinic.ask(kAlice, "POST", "/v1/releases", bare + "}", with("a b")).body.at("code") == "bad_key");
+  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", bare + R"(,"key":""})", with("a")).body.at("code") ==
+        "bad_body");
   const Reply conflict = clinic.ask(kAlice, "POST", "/v1/releases", release("a", "0.02"));
   CHECK(conflict.status == 409);
   CHECK(conflict.body.at("type") == "/docs/refusals#key_conflict");

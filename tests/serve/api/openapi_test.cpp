@@ -37,6 +37,12 @@ std::string lower(std::string text) {
   return text;
 }
 
+std::string with_id(std::string_view path, const std::string& id) {
+  std::string target(path);
+  if (const std::size_t at = target.find("{id}"); at != std::string::npos) target.replace(at, 4, id);
+  return target;
+}
+
 /// All members that a schema has names for, those of allOf and anyOf too.
 void add_members(const json& schema, std::set<std::string>& names) {
   const json& node = resolved(schema);
@@ -74,6 +80,70 @@ TEST_CASE("the document has the routes that there are, each with its parameters 
     CHECK(parameters == std::set<std::string>(route.parameters.begin(), route.parameters.end()));
   }
   CHECK(documented == there);
+}
+
+TEST_CASE("a parameter of the query beyond what the document says is refused, and its least value is taken",
+          "[api][openapi]") {
+  ServedClinic clinic;
+  const std::string id = clinic.ask(kDora, "POST", "/v1/releases", clinic.asks("0.01")).id();
+  int bounds = 0;
+  for (const serve::Route& route : serve::routes()) {
+    const json& operation =
+        document().at("paths").at(std::string(route.path)).at(lower(std::string(route.method)));
+    for (const json& parameter : operation.value("parameters", json::array())) {
+      if (parameter.at("in") != "query") continue;
+      const std::string name = parameter.at("name");
+      const json& schema = parameter.at("schema");
+      const auto answered = [&](const std::string& value) {
+        const Reply reply = clinic.ask(kDora, "GET", with_id(route.path, id) + "?" + name + "=" + value);
+        UNSCOPED_INFO(route.path << "?" << name << "=" << value << ": " << reply.response.body);
+        return reply.status == 400 ? reply.body.at("code").get<std::string>() : "";
+      };
+      const auto edge = [&](const char* member, int beyond) {
+        if (!schema.contains(member)) return;
+        ++bounds;
+        CHECK(answered(std::to_string(schema.at(member).get<std::int64_t>() + beyond)) == "bad_parameter");
+      };
+      edge("minimum", -1);
+      edge("maximum", 1);
+      if (schema.contains("minimum"))
+        CHECK(answered(std::to_string(schema.at("minimum").get<int>())).empty());
+      if (schema.at("type") == "string") CHECK(answered("") == "bad_parameter");
+    }
+  }
+  CHECK(bounds == 12);
+}
+
+TEST_CASE("HEAD is answered as GET on every route that has it, and as another method on the others",
+          "[api][openapi]") {
+  ServedClinic clinic;
+  static_cast<void>(clinic.sign_checkpoints());
+  const std::string id = clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.01")).id();
+  std::set<std::string> with_get;
+  for (const serve::Route& route : serve::routes()) {
+    if (route.method == "GET") with_get.insert(std::string(route.path));
+  }
+  for (const serve::Route& route : serve::routes()) {
+    const std::string target = with_id(route.path, id);
+    for (const Role& role : {kRoles[0], kRoles[5], Role{"nobody", kNobody}}) {
+      CAPTURE(target, role.name);
+      const std::int64_t decisions = clinic.engine->newest_seq();
+      const Reply head = clinic.ask(role.uid, "HEAD", target);
+      CHECK(clinic.engine->newest_seq() == decisions);
+      if (!with_get.contains(std::string(route.path))) {
+        CHECK(head.status == 405);
+        CHECK(head.header("allow") == route.method);
+        continue;
+      }
+      const Reply get = clinic.ask(role.uid, "GET", target);
+      CHECK(head.status == get.status);
+      CHECK(head.response.headers == get.response.headers);
+      CHECK(head.response.content_type == get.response.content_type);
+      // What was answered is counted there.
+      if (route.path != "/metrics") CHECK(head.response.body == get.response.body);
+      CHECK(clinic.ask(role.uid, "DELETE", target).header("allow").find("GET, HEAD") != std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("every reference of the document leads somewhere, and every component is led to",

@@ -1,6 +1,9 @@
 // Responses: what is written ends where it says, whatever it is made of.
 #include "response_text.hpp"
 
+#include <regex>
+#include <set>
+
 #include "epsilog/accounting/errors.hpp"
 #include "support/case_table.hpp"
 #include "support/catch.hpp"
@@ -25,6 +28,24 @@ TEST_CASE("a response: length, type, caching and the end of the connection are w
   CHECK(serve::response_head(Response{.status = 204}) ==
         "HTTP/1.1 204 No Content\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n");
   CHECK(serve::response_head(Response{.status = 299}).starts_with("HTTP/1.1 299 \r\n"));
+}
+
+TEST_CASE("a response: every status that the documents name has its reason phrase",
+          "[serve][http][response]") {
+  std::set<int> statuses;
+  for (const char* page : {"/docs/api.md", "/docs/daemon.md", "/schema/openapi.json"}) {
+    const std::string text = read_file(EPSILOG_SOURCE_DIR + std::string(page));
+    // In a table, as a key of the document, or as what an answer is said to be.
+    const std::regex status(R"rx((?:\| |, |")([2-5]\d\d)(?: \||,|"))rx");
+    for (auto at = std::sregex_iterator(text.begin(), text.end(), status); at != std::sregex_iterator(); ++at)
+      statuses.insert(std::stoi((*at)[1]));
+  }
+  CHECK(statuses.size() > 20);
+  for (const int status : statuses) {
+    CAPTURE(status);
+    const std::string line = serve::response_head(Response{.status = status});
+    CHECK(line.substr(0, line.find('\r')).size() > std::string("HTTP/1.1 200 ").size());
+  }
 }
 
 TEST_CASE("a response: to HEAD there is the head alone", "[serve][http][response]") {
