@@ -221,20 +221,6 @@ TEST_CASE("an approval keeps the reason that came with it, and needs none", "[ap
   CHECK(approve(R"({"why":" "})").status == 400);
 }
 
-TEST_CASE("who waits for a request is told as soon as it changes", "[api]") {
-  ServedClinic clinic;
-  const std::string id = clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.6")).id();
-  Reply told;
-  std::thread waits([&] { told = clinic.ask(kAlice, "GET", "/v1/requests/" + id + "?wait=60"); });
-  while (clinic.admission->figures().long_polls == 0) std::this_thread::yield();
-  const std::string tag = clinic.ask(kBob, "GET", "/v1/requests/" + id).header("etag");
-  CHECK(clinic.ask(kBob, "POST", "/v1/requests/" + id + "/approve", "", {.headers = {{"if-match", tag}}})
-            .status == 200);
-  waits.join();
-  CHECK(told.status == 200);
-  CHECK(told.body.at("state") == "reserved");
-}
-
 TEST_CASE(
     "who waits for decisions is told of their own, what the command recorded too, and at the end of the "
     "daemon",
