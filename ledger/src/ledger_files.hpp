@@ -86,13 +86,13 @@ void require_owned(const LedgerFiles& files);
 /// is not ours to give stays as it is.
 void share_as_database(const LedgerFiles& files, const Descriptor& file);
 
-/// Lets the owner of the database read and write the files beside it again, where a mode keeps the owner out.
-/// What is not ours to give stays as it is.
-void mend_modes_beside(const LedgerFiles& files);
-
 /// The same of SQLite's files, by name: closing any descriptor of one would take SQLite's locks away.
 /// Requires  the turn is held; the database is ours.
 void share_log_as_database(const LedgerFiles& files);
+
+/// Lets the owner of the database read and write the files beside it again, where a mode keeps the owner out.
+/// What is not ours to give stays as it is.
+void mend_modes_beside(const LedgerFiles& files);
 
 /// What to do about an error that says that this user may not, as the rest of a sentence; "" of any other.
 [[nodiscard]] std::string permission_advice(const std::string& path, int error);

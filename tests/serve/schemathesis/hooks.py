@@ -104,7 +104,8 @@ def before_call(context, case, kwargs):
     if not is_positive(case):
         return
     operation = case.operation.definition.raw.get("operationId")
-    if case.path_parameters and "id" in case.path_parameters and (RANDOM.random() < 0.7 or operation == "token"):
+    linked = case.meta.phase.name == "stateful"  # to an id that an answer had
+    if "id" in (case.path_parameters or {}) and (operation == "token" or not linked and RANDOM.random() < 0.7):
         name_id(case, operation)
     if operation in ("plan", "release", "reserve"):
         name_key(case)
