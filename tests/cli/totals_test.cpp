@@ -42,11 +42,6 @@ TEST_CASE("totals: two columns are shown with a row and a column of totals, othe
   CHECK(ask(bench, {"units", "--by", "ward,dear", "--totals", "0.5", "--quiet"}).out ==
         "A\t[0,25)\t1\nA\t[25,100)\t1\nB\t[0,25)\t1\nB\t[25,100)\t0\nC\t[0,25)\t0\nC\t[25,100)\t2\n"
         "A\t\t2\nB\t\t1\nC\t\t2\n\t[0,25)\t1\n\t[25,100)\t3\n\t\t4\n");
-  const Result fitted =
-      ask(bench, {"count", "--by", "ward,sex", "--totals", "0.2", "--consistent", "--verbose"});
-  check_parts(fitted.out,
-              {"count of clinic by ward,sex with consistent totals of 0.2\n", "of each cell's exact answer\n",
-               "             before cells and totals are made to add up\n", "made consistent"});
 }
 
 TEST_CASE("totals: a consistent table has one rounding, and adds up as shown or says that it does not",

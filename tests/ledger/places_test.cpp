@@ -96,7 +96,6 @@ TEST_CASE("waiting: the holder of a lock is who has it, not who waits for it, no
       "1: POSIX  ADVISORY  READ  21 fd:01:99 120 120\n"
       "2: POSIX  ADVISORY  WRITE 22 fd:01:99 121 127\n"
       "3: -> POSIX  ADVISORY  WRITE 23 fd:01:99 120 120\n"
-      "4: FLOCK  ADVISORY  WRITE 24 fd:01:99 0 EOF\n"
       "5: POSIX  ADVISORY  WRITE 25 fd:01:98 0 EOF\n"
       "6: POSIX  ADVISORY  WRITE 26 fd:01:99 120 121\n";
   CHECK(ledger::listed_writer(of_sqlite, ::makedev(0xfd, 1), 99) == 26);

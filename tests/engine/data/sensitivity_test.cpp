@@ -330,7 +330,6 @@ TEST_CASE("sensitivity: an unknown column gets a suggestion wherever it is named
                     "dataset 'clinic' declares no column 'Alter in Jahren' (did you mean 'age', which reads "
                     "the column Alter in Jahren?)");
   renamed.columns[1].header = "Alter in Jahren";
-  CHECK_THROWS_WITH(derive(renamed, question("count", "", "Kosten > 1")), says("no column 'Kosten'"));
   CHECK_THROWS_WITH(derive(renamed, question("sum:Alter in Jahren")),
                     says("did you mean 'age' or 'cost', which"));
 }
