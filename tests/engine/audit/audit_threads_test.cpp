@@ -127,7 +127,7 @@ TEST_CASE("audit: a page that cannot be read ends the decisions where one thread
   std::filesystem::copy_file(clinic.ledger(), sound);
   const auto size = static_cast<std::streamoff>(std::filesystem::file_size(sound));
   int ended = 0;
-  for (std::streamoff page = 20 * kPage; page < size; page += 5 * kPage) {
+  for (std::streamoff page = 20 * kPage; page < size; page += 4 * kPage) {
     CAPTURE(page);
     std::filesystem::copy_file(sound, clinic.ledger(), std::filesystem::copy_options::overwrite_existing);
     std::fstream(clinic.ledger(), std::ios::in | std::ios::out | std::ios::binary).seekp(page)
