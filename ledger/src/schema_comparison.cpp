@@ -65,7 +65,7 @@ void add(Schema& schema, std::string name, const std::string& sql) {
 }  // namespace
 
 const std::string_view kShippedSchemaDigest =
-    "185d888fe541f59bd4ebea21d1b33fc5171491db84ae1c8c65646cfa6c8ba171";
+    "68b035bd2303dd396876850793844bcc4a6c6d8476cf9e37f0bcfe2f0aceed75";
 
 Schema read_schema(Connection& connection) {
   Query rows = connection.query(kParts);

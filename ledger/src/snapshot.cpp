@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "asker_charges.hpp"
 #include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
@@ -11,6 +10,7 @@
 #include "known_features.hpp"
 #include "ledger_clock.hpp"
 #include "queries.hpp"
+#include "read_asker_charges.hpp"
 #include "record_log.hpp"
 #include "record_rows.hpp"
 #include "request_text.hpp"

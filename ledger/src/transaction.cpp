@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "account_checksum.hpp"
-#include "asker_charges.hpp"
 #include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/canonical_json.hpp"
@@ -17,6 +16,7 @@
 #include "found_decisions.hpp"
 #include "known_features.hpp"
 #include "lock_holder.hpp"
+#include "read_asker_charges.hpp"
 #include "schema.hpp"
 #include "seal_rows.hpp"
 #include "stored_bytes.hpp"

@@ -1,4 +1,4 @@
-#include "asker_charges.hpp"
+#include "read_asker_charges.hpp"
 
 #include <algorithm>
 #include <optional>
