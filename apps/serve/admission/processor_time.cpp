@@ -45,6 +45,27 @@ void ProcessorTime::change(const ProcessorLimits& limits) {
   limits_ = limits;
 }
 
+bool ProcessorTime::Turn::take(const std::function<bool()>& given_up) {
+  constexpr std::chrono::milliseconds kAsksEvery{50};
+  std::unique_lock lock(time_.mutex_);
+  while (!taken_) {
+    taken_ = time_.computing_.insert(principal_).second;
+    if (taken_) break;
+    time_.turn_ended_.wait_for(lock, kAsksEvery);
+    lock.unlock();
+    if (given_up()) return false;
+    lock.lock();
+  }
+  return true;
+}
+
+void ProcessorTime::Turn::end() noexcept {
+  if (!std::exchange(taken_, false)) return;
+  const std::scoped_lock lock(time_.mutex_);
+  time_.computing_.erase(principal_);
+  time_.turn_ended_.notify_all();
+}
+
 ProcessorTime::Time ThreadTime::lap() {
   const ProcessorTime::Time before = std::exchange(last_, now());
   return last_ - before;

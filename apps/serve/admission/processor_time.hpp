@@ -2,15 +2,19 @@
 //
 // An account is filled at a steady rate up to a burst, and whoever computes pays as they go. Who has nothing
 // left waits; a computation under way goes on until it owes a whole burst, so that one that fits into a burst
-// always ends. Whole nanoseconds: no floating-point number is computed with. Thread-safety: may be used from
-// several threads.
+// always ends. What one principal asks is computed in turn, so that a burst of it takes no more than one
+// processor from others. Whole nanoseconds: no floating-point number is computed with. Thread-safety: may be
+// used from several threads.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 
 namespace epsilog::serve {
 
@@ -35,6 +39,26 @@ class ProcessorTime final {
 
   void change(const ProcessorLimits& limits);
 
+  /// The turn of a principal to compute, which one computation of it has at a time. Thread-safety: one
+  /// thread.
+  class Turn final {
+   public:
+    Turn(ProcessorTime& time, std::string principal) : time_(time), principal_(std::move(principal)) {}
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn() { end(); }
+
+    /// Waits until nobody else has it. Returns false if `given_up`, which is asked now and then, said so
+    /// before.
+    [[nodiscard]] bool take(const std::function<bool()>& given_up);
+    void end() noexcept;
+
+   private:
+    ProcessorTime& time_;
+    const std::string principal_;
+    bool taken_ = false;
+  };
+
  private:
   struct Account {
     Time left{};  ///< below zero: owed
@@ -47,6 +71,8 @@ class ProcessorTime final {
   std::mutex mutex_;  // guards what follows
   ProcessorLimits limits_;
   std::map<std::string, Account> accounts_;  // those that are full are forgotten
+  std::set<std::string> computing_;          // principals of whom somebody has the turn
+  std::condition_variable turn_ended_;
 };
 
 /// Processor time of the calling thread, from its making on.

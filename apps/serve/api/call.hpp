@@ -57,6 +57,7 @@ struct Costs {
 };
 
 struct Route;
+class Computing;
 
 struct Call {
   Parts& parts;
@@ -71,6 +72,7 @@ struct Call {
   std::size_t refusals_per_hour = 0;  ///< how many refusals a principal may have
   std::string about = {};             ///< the dataset asked about, as far as is known: for problems
   std::chrono::steady_clock::time_point decided_at = std::chrono::steady_clock::now();
+  Computing* computing = nullptr;  ///< of a route that changes nothing (computing.hpp)
 
   [[nodiscard]] engine::Engine& engine() const { return parts.engine; }
   /// Returns how often the caller may still be refused in this hour.
@@ -91,8 +93,8 @@ struct Call {
   /// bytes arrive, never more than twice what is there. If it cannot be refused any more, this waits for
   /// memory for as long as it takes. Throws  BodyFault; Refused (503) if it can be refused.
   [[nodiscard]] std::string received(std::size_t size, bool refusable);
-  /// Waits for a place to answer it in; after a wait that could be noticed it decides again who the caller
-  /// is. Throws  Refused (503), as decide_again().
+  /// Waits for the turn to compute, if it computes, and for a place to answer it in; after a wait that could
+  /// be noticed it decides again who the caller is. Throws  Refused (503), as decide_again().
   void run();
   /// Decides again who the caller is, as decide_again(), if that was decided so long ago that others would
   /// notice.

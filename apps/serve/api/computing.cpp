@@ -33,26 +33,40 @@ void require_processor_time(const Call& call) {
 }
 
 Computing::Computing(Call& call)
-    : call_(call), looked_(Clock::now()), ask_([this] { return wanted_no_more(); }), scope_(ask_) {
+    : call_(call),
+      turn_(call.costs.processor, call.caller.who.name),
+      looked_(Clock::now()),
+      ask_([this] { return wanted_no_more(); }),
+      scope_(ask_) {
   require_processor_time(call);
+  call.computing = this;
 }
 
 Computing::~Computing() {
+  call_.computing = nullptr;
   spend(call_, used_.lap());
+}
+
+void Computing::take_turn() {
+  if (call_.caller.keeper()) return;
+  if (!turn_.take([this] { return nobody_waits(); })) throw why();
+  require_processor_time(call_);
+}
+
+bool Computing::nobody_waits() {
+  if (call_.body.stopping() || call_.parts.audits.stopping()) {
+    why_ = Why::stopping;
+    return true;
+  }
+  why_ = Why::gone;
+  return call_.body.gone();
 }
 
 bool Computing::wanted_no_more() {
   const Clock::time_point now = Clock::now();
   if (now - looked_ < kLooksEvery) return false;
   looked_ = now;
-  if (call_.body.stopping() || call_.parts.audits.stopping()) {
-    why_ = Why::stopping;
-    return true;
-  }
-  if (call_.body.gone()) {
-    why_ = Why::gone;
-    return true;
-  }
+  if (nobody_waits()) return true;
   why_ = Why::no_time;
   return !call_.caller.keeper() && call_.costs.processor.spend(call_.caller.who.name, used_.lap());
 }

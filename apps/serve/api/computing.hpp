@@ -27,16 +27,25 @@ class Computing final {
   /// Charges the processor time that was used.
   ~Computing();
 
+  /// Waits until nothing else is computed for the caller, unless that is the keeper.
+  /// Throws  Refused (429) if the caller has no processor time left then; Refused (503) if the other end goes
+  /// away or the daemon ends before.
+  void take_turn();
+  /// Somebody else's turn is next: what is done from here on takes next to nothing.
+  void end_turn() noexcept { turn_.end(); }
+
   /// What is answered after Stopped.
   [[nodiscard]] Refused why() const;
 
  private:
+  [[nodiscard]] bool nobody_waits();
   /// Looks every few milliseconds only.
   [[nodiscard]] bool wanted_no_more();
 
   enum class Why : std::uint8_t { gone, stopping, no_time };
 
   Call& call_;
+  ProcessorTime::Turn turn_;
   ThreadTime used_;
   std::chrono::steady_clock::time_point looked_;
   Why why_ = Why::gone;

@@ -1,5 +1,7 @@
 #include "processor_time.hpp"
 
+#include <thread>
+
 #include "support/catch.hpp"
 
 using namespace std::chrono_literals;
@@ -37,4 +39,21 @@ TEST_CASE("processor time: accounts that are full again are forgotten, those tha
   CHECK(time.spend("ann", 20ms));
   for (int i = 0; i < 5000; ++i) CHECK(time.wait(std::to_string(i)) == 0ms);
   CHECK(time.wait("ann") > 9s);
+}
+
+TEST_CASE("processor time: one computation of a principal has its turn at a time", "[admission][processor]") {
+  ProcessorTime time({});
+  const auto waits = [] { return false; };
+  const auto gives_up = [] { return true; };
+  ProcessorTime::Turn first(time, "ann"), second(time, "ann"), of_another(time, "bob");
+  CHECK(first.take(waits));
+  CHECK(first.take(gives_up));  // it has it
+  CHECK(of_another.take(gives_up));
+  CHECK_FALSE(second.take(gives_up));
+  bool had_it = false;
+  std::thread waiting([&] { had_it = second.take(waits); });
+  first.end();
+  waiting.join();
+  CHECK(had_it);
+  CHECK_FALSE(first.take(gives_up));
 }
