@@ -129,10 +129,10 @@ def burst(text, answers):
 # Who does it, in words of the table, as whom, and how.
 ATTACKS = {
     "lists": ("analyst: lists of refused batches", "eve", lists_of_batches),
-    "plans": ("analyst: plans of many quantiles", "eve", lambda p, u: plans_of_quantiles(p, u, "clinic", 0)),
-    "batches": ("analyst: plans of 50 such rows", "eve", lambda p, u: plans_of_quantiles(p, u, "clinic", 50)),
-    "forbidden": ("analyst: plans that are not allowed", "eve", lambda p, u: plans_of_quantiles(p, u, "closed", 50)),
-    "abandoned": ("analyst: plans abandoned", "eve", lambda p, u: plans_abandoned(p, u, "clinic")),
+    "plans": ("analyst: plans of many quantiles", "mal", lambda p, u: plans_of_quantiles(p, u, "clinic", 0)),
+    "batches": ("analyst: plans of 50 such rows", "mal", lambda p, u: plans_of_quantiles(p, u, "clinic", 50)),
+    "forbidden": ("analyst: plans that are not allowed", "mal", lambda p, u: plans_of_quantiles(p, u, "closed", 50)),
+    "abandoned": ("analyst: plans abandoned", "mal", lambda p, u: plans_abandoned(p, u, "clinic")),
     "polls": ("analyst: long polls abandoned", "eve", polls_abandoned),
     "bodies": ("analyst: bodies never sent", "eve", bodies_never_sent),
     "commits": ("supplier: large values never sent", "guard", lambda p, u: commits_never_sent(p, u, 20 * MEBIBYTE)),
