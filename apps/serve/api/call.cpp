@@ -9,7 +9,6 @@
 
 #include "answer_json.hpp"
 #include "answer_output.hpp"
-#include "computing.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/stopping.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
@@ -96,7 +95,7 @@ Told told(const Call& call, Answer answer, int fresh) {
 }  // namespace
 
 void Call::run() {
-  if (computing != nullptr) computing->take_turn();
+  if (take_turn) take_turn();
   require(entry.run());
   decide_if_late();
 }
@@ -122,7 +121,7 @@ void Call::decide_again() {
 void Call::poll(std::int64_t seconds, const std::function<Awaited()>& awaited,
                 const std::function<bool()>& found) {
   require(entry.wait_long());
-  if (computing != nullptr) computing->end_turn();
+  if (end_turn) end_turn();
   // When the daemon ends, a poll tells the state as it is: its looks are short, and are not stopped.
   const auto goes_on = [] { return false; };
   const accounting::StopScope looks(goes_on);

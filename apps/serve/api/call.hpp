@@ -57,7 +57,6 @@ struct Costs {
 };
 
 struct Route;
-class Computing;
 
 struct Call {
   Parts& parts;
@@ -72,7 +71,9 @@ struct Call {
   std::size_t refusals_per_hour = 0;  ///< how many refusals a principal may have
   std::string about = {};             ///< the dataset asked about, as far as is known: for problems
   std::chrono::steady_clock::time_point decided_at = std::chrono::steady_clock::now();
-  Computing* computing = nullptr;  ///< of a route that changes nothing (computing.hpp)
+  // Of a route that changes nothing (computing.hpp): it waits for the caller's turn, and ends it.
+  std::function<void()> take_turn = {};
+  std::function<void()> end_turn = {};
 
   [[nodiscard]] engine::Engine& engine() const { return parts.engine; }
   /// Returns how often the caller may still be refused in this hour.

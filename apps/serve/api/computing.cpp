@@ -39,11 +39,12 @@ Computing::Computing(Call& call)
       ask_([this] { return wanted_no_more(); }),
       scope_(ask_) {
   require_processor_time(call);
-  call.computing = this;
+  call.take_turn = [this] { take_turn(); };
+  call.end_turn = [this] { turn_.end(); };
 }
 
 Computing::~Computing() {
-  call_.computing = nullptr;
+  call_.take_turn = call_.end_turn = nullptr;
   spend(call_, used_.lap());
 }
 

@@ -27,17 +27,14 @@ class Computing final {
   /// Charges the processor time that was used.
   ~Computing();
 
-  /// Waits until nothing else is computed for the caller, unless that is the keeper.
-  /// Throws  Refused (429) if the caller has no processor time left then; Refused (503) if the other end goes
-  /// away or the daemon ends before.
-  void take_turn();
-  /// Somebody else's turn is next: what is done from here on takes next to nothing.
-  void end_turn() noexcept { turn_.end(); }
-
   /// What is answered after Stopped.
   [[nodiscard]] Refused why() const;
 
  private:
+  /// Waits until nothing else is computed for the caller, unless that is the keeper.
+  /// Throws  Refused (429) if the caller has no processor time left then; Refused (503) if the other end goes
+  /// away or the daemon ends before.
+  void take_turn();
   [[nodiscard]] bool nobody_waits();
   /// Looks every few milliseconds only.
   [[nodiscard]] bool wanted_no_more();
