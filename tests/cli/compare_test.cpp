@@ -12,7 +12,9 @@ Words operator+(Words words, const Words& more) {
 }
 
 std::string clinic_with(const std::string& budget, const std::string& more = "") {
-  return replaced(kClinicPolicy, "    budget: {epsilon: 1}\n", "    budget: {" + budget + "}\n") + more;
+  return epsilog::test::replaced(kClinicPolicy, "    budget: {epsilon: 1}\n",
+                                 "    budget: {" + budget + "}\n") +
+         more;
 }
 
 json compared(const Workbench& bench, const Words& question, int exit = 0) {

@@ -18,7 +18,7 @@ const std::string kPolicy = policy_text("derived_columns.yaml");
 /// Noise of this epsilon is 0, all but surely: e^-1000 of the draws are not.
 const std::string kNearlyExact = "1000";
 
-void make_ledger(const Workbench& bench) {
+void make_derived_ledger(const Workbench& bench) {
   bench.write("visits.csv", kVisits);
   bench.write("clinic.yaml", kPolicy);
   REQUIRE(bench.run({"init", "--policy", "clinic.yaml", "--ledger", "l.epsilog"}).exit == 0);
@@ -29,7 +29,7 @@ void make_ledger(const Workbench& bench) {
 TEST_CASE("derived columns: are grouped by and compared, recorded by their names, and verify",
           "[cli][derived]") {
   const Workbench bench;
-  make_ledger(bench);
+  make_derived_ledger(bench);
   const auto ask = [&](std::vector<std::string> words) {
     words.insert(words.begin(), {"release", "clinic"});
     return bench.run(with(words, {"--epsilon", kNearlyExact, "--ledger", "l.epsilog"}));
@@ -62,7 +62,7 @@ TEST_CASE("derived columns: are grouped by and compared, recorded by their names
 TEST_CASE("derived columns: data check counts the cells without a label, and names unreadable ones once",
           "[cli][derived]") {
   const Workbench bench;
-  make_ledger(bench);
+  make_derived_ledger(bench);
   const Result checked = bench.run({"data", "check", "--policy", "clinic.yaml"});
   REQUIRE(checked.exit == 0);
   check_parts(checked.out, {"  age: no int in line 5\n", "  seen: no date in line 6\n"});
@@ -81,7 +81,7 @@ TEST_CASE(
     "are of",
     "[cli][derived]") {
   const Workbench bench;
-  make_ledger(bench);
+  make_derived_ledger(bench);
   const Result dummy = bench.run({"release", "clinic", "count", "--by", "kind", "--epsilon", kNearlyExact,
                                   "--dummy", "--policy", "clinic.yaml", "--json"});
   REQUIRE(dummy.exit == 0);

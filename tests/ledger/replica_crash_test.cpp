@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Epsilon kLeast = Epsilon::parse_down("0.001");
+const Epsilon kLeastEpsilon = Epsilon::parse_down("0.001");
 
 struct Recording {
   std::string directory;
@@ -44,7 +44,7 @@ bool has(const std::string& lines, int number) {
 Recording record_groups(const std::vector<int>& groups) {
   FaultVfs vfs;
   const ReplicatedLedger fixture;
-  release(fixture.open(), kLeast, Rational(0), "0");
+  release(fixture.open(), kLeastEpsilon, Rational(0), "0");
   Recording recording{.directory = fixture.directory.path(), .before = files_of(fixture), .events = {}};
   const ReplicaCallsOf calls(vfs, fixture.replica);
   vfs.start_recording();
@@ -54,7 +54,7 @@ Recording record_groups(const std::vector<int>& groups) {
     auto transaction = ledger.begin();
     for (int i = 0; i < members; ++i) {
       ++number;
-      record_release(transaction, kLeast, Rational(number), std::to_string(number));
+      record_release(transaction, kLeastEpsilon, Rational(number), std::to_string(number));
     }
     (void)ledger.commit(std::move(transaction));
     for (int i = 0; i < members; ++i) vfs.acknowledge();
@@ -69,7 +69,7 @@ enum class Afterwards { written_again, compared };
 Recording record_failed_sync(Afterwards afterwards) {
   FaultVfs vfs;
   const ReplicatedLedger fixture;
-  release(fixture.open(), kLeast, Rational(0), "0");
+  release(fixture.open(), kLeastEpsilon, Rational(0), "0");
   Recording recording{.directory = fixture.directory.path(), .before = files_of(fixture), .events = {}};
   ReplicaCallsOf calls(vfs, fixture.replica);
   if (afterwards == Afterwards::compared) calls.pass_over_same_bytes();
@@ -77,7 +77,7 @@ Recording record_failed_sync(Afterwards afterwards) {
   auto ledger = fixture.open();
   for (int number = 1; number <= 4; ++number) {
     auto transaction = ledger.begin();
-    record_release(transaction, kLeast, Rational(number), std::to_string(number));
+    record_release(transaction, kLeastEpsilon, Rational(number), std::to_string(number));
     if (number != 2) {
       (void)ledger.commit(std::move(transaction));
     } else {
@@ -162,7 +162,7 @@ int killed_in_group(int members, const std::string& replica, std::int64_t stride
   for (std::int64_t at = 1;; at += stride) {
     if (fs::path(replica).is_absolute()) fs::remove(replica);
     const ReplicatedLedger fixture(replica);
-    release(fixture.open(), kLeast, Rational(0), "0");
+    release(fixture.open(), kLeastEpsilon, Rational(0), "0");
     const std::string told = fixture.directory.path() + "/told";
     const int status = in_child([&] {
       FaultVfs vfs;
@@ -170,7 +170,8 @@ int killed_in_group(int members, const std::string& replica, std::int64_t stride
       auto ledger = fixture.open();
       vfs.die_at(at);
       auto transaction = ledger.begin();
-      for (int i = 1; i <= members; ++i) record_release(transaction, kLeast, Rational(i), std::to_string(i));
+      for (int i = 1; i <= members; ++i)
+        record_release(transaction, kLeastEpsilon, Rational(i), std::to_string(i));
       (void)ledger.commit(std::move(transaction));
       vfs.stop_failing();
       fs::create_directory(told);
@@ -227,7 +228,7 @@ TEST_CASE("replica: what was not synced is written again, all of it, when it is 
   FaultVfs vfs;
   const ReplicatedLedger fixture("replica", false);
   auto ledger = fixture.open();
-  release(ledger, kLeast, Rational(1), "1");
+  release(ledger, kLeastEpsilon, Rational(1), "1");
   const auto before = static_cast<std::int64_t>(read_file(fixture.replica).size());
   const ReplicaCallsOf calls(vfs, fixture.replica);
   vfs.start_recording();

@@ -35,7 +35,7 @@ void require_processor_time(const Call& call) {
 Computing::Computing(Call& call)
     : call_(call),
       turn_(call.costs.processor, call.caller.who.name),
-      looked_(Clock::now()),
+      looked_(),
       ask_([this] { return wanted_no_more(); }),
       scope_(ask_) {
   require_processor_time(call);

@@ -688,9 +688,9 @@ void walk_cells(std::size_t part) {
 
 }  // namespace
 
-TEST_CASE("states: a path in a state of a ledger does what docs/states says, one cell in seven",
+TEST_CASE("states: a path in a state of a ledger does what docs/states says, one cell in twelve",
           "[engine][states]") {
-  walk_cells(7);
+  walk_cells(12);
 }
 
 TEST_CASE("states: every path in every state of a ledger does what docs/states says",
