@@ -87,8 +87,8 @@ TEST_CASE(
     }
     // Comments and values can change without harm; most other changes cannot.
     CAPTURE(name);
-    CHECK(accepted > 100);
-    CHECK(refused > 3000);
+    CHECK(accepted > 33);
+    CHECK(refused > 1000);
   }
 }
 
