@@ -110,12 +110,14 @@ bool is_nameless_numbering(const CsvGlance& glance, std::size_t column) {
 }
 
 /// Whether two columns or more tell names from cells, and no column of a type says otherwise: then a name
-/// that stands below itself is a coincidence.
+/// that stands below itself among texts is a coincidence. Among numbers it is the word of a record for a
+/// number that is not there.
 bool all_tell_names_from_cells(const CsvGlance& glance) {
   std::size_t telling = 0;
   for (std::size_t i = 0; i < glance.columns.size(); ++i) {
     if (!has_a_type(glance, i)) continue;
     if (!has_a_name(glance, i) && !is_nameless_numbering(glance, i)) return false;
+    if (glance.columns[i].repeats_its_name()) return false;
     ++telling;
   }
   return telling > 1 && tells_names_from_cells(glance);
