@@ -1,4 +1,5 @@
 // What changes nothing costs its principal processor time, is bounded beforehand, and ends when nobody waits.
+#include "processor_time.hpp"
 #include "served_clinic.hpp"
 
 using namespace epsilog;
@@ -45,6 +46,27 @@ class LeftBody final : public serve::Body {
   bool gone_;
 };
 
+/// A body whose sender goes away once 300 ms of processor time were used for it.
+class WatchedBody final : public serve::Body {
+ public:
+  explicit WatchedBody(const std::string& text) : text_(text) {}
+  std::size_t read(std::span<char> into) override { return text_.read(into); }
+  bool begun() override { return text_.begun(); }
+  [[nodiscard]] bool gone() const override {
+    const auto since = used_.lap();
+    longest_ = std::max(longest_, since);
+    all_ += since;
+    return all_ > std::chrono::milliseconds(300);
+  }
+  /// The longest that was computed without asking whether the sender is there.
+  [[nodiscard]] serve::ProcessorTime::Time longest() const { return std::max(longest_, used_.lap()); }
+
+ private:
+  TextBody text_;
+  mutable serve::ThreadTime used_;
+  mutable serve::ProcessorTime::Time longest_{}, all_{};
+};
+
 struct Computed {
   std::string what, method, path, body;
   std::uint32_t uid = 0;
@@ -52,12 +74,15 @@ struct Computed {
   [[nodiscard]] Reply of(ServedClinic& clinic) const { return clinic.ask(uid, method, path, body); }
   /// Answered where nobody waits.
   [[nodiscard]] Reply left(ServedClinic& clinic, bool gone) const {
+    LeftBody unheard(body, gone);
+    return answered(clinic, unheard);
+  }
+  [[nodiscard]] Reply answered(ServedClinic& clinic, serve::Body& unheard) const {
     serve::RequestHead head;
     head.method = method;
     head.path = path;
     head.headers = {{"host", "localhost"}, {"content-type", "application/json"}};
     if (!body.empty()) head.content_length = body.size();
-    LeftBody unheard(body, gone);
     Reply reply;
     reply.response = clinic.api->answer(head, {uid, false}, unheard);
     reply.status = reply.response.status;
@@ -94,6 +119,18 @@ void record_batches(ServedClinic& clinic) {
 }
 
 }  // namespace
+
+TEST_CASE("computing: no more than 100 ms are computed without a look whether somebody waits",
+          "[api][computing]") {
+  ServedClinic clinic(allowing());
+  record_batches(clinic);
+  for (const Computed& call : calls("long")) {
+    CAPTURE(call.what);
+    WatchedBody watched(call.body);
+    static_cast<void>(call.answered(clinic, watched));
+    CHECK(watched.longest() < std::chrono::milliseconds(100));
+  }
+}
 
 TEST_CASE("computing: what changes nothing ends when its client goes away or the daemon ends",
           "[api][computing]") {
