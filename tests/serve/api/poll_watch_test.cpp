@@ -73,7 +73,8 @@ TEST_CASE("poll watch: news wake the polls that they can concern, and no others"
       waiting.push_back(std::make_unique<PollWatch::Waiting>(watch, -1));
       waiting.back()->await(awaited);
     }
-    source.tell(watch, {});  // the look at which the first of them came is over, and told those that were there
+    CHECK(waiting.front()->wait(PollWatch::Clock::now() + 10s));  // by the look that its coming began
+    source.tell(watch, {});  // that look is over, and told those that were there
     for (const auto& one : waiting) static_cast<void>(wakes_now(*one));
     source.tell(watch, news);
     std::vector<bool> woken;
