@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kMost = std::uint64_t{1} << 50U;
 
-// In steps. Measured: bench and tests hold that each step is short, not how long it is.
+// In steps, by what was measured.
 constexpr std::uint64_t kQuestion = 20;        // derived, calibrated, written down
 constexpr std::uint64_t kFigureOfLaw = 10;     // one law inverted at one alpha
 constexpr std::uint64_t kFigureOfJoint = 200;  // the law of a quotient of two draws

@@ -39,7 +39,7 @@ std::string_view name(StatisticKind kind) {
 }
 
 bool is_later_statistic(StatisticKind kind) {
-  return kind >= StatisticKind::quantile;
+  return !permits(default_statistics(), kind);
 }
 
 bool is_later_statistic(std::string_view name) {
