@@ -90,7 +90,7 @@ std::string lock_holder(const LedgerFiles& files) {
 }
 
 std::string foreign_writer(const LedgerFiles& files) {
-  constexpr const char* kForeign = "another program than epsilog holds the lock";
+  constexpr const char* kForeign = "another process holds SQLite's write lock";
   struct stat status {};
   if (::lstat(files.shm().c_str(), &status) != 0) return kForeign;
   const auto process = listed_writer(read_virtual_file("/proc/locks"), status.st_dev, status.st_ino);

@@ -19,8 +19,8 @@ namespace epsilog::ledger {
 /// devices.
 [[nodiscard]] std::string lock_holder(const LedgerFiles& files);
 
-/// Says that another program than Epsilog keeps the ledger from being written to, and which, as far as the
-/// kernel tells: one that goes through SQLite without taking a turn.
+/// Names the process that keeps the ledger from being written to, as far as the kernel tells: a program that goes
+/// through SQLite without taking the turn, or an epsilog that recovers the log of one that was killed.
 /// Requires  the caller has the turn.
 [[nodiscard]] std::string foreign_writer(const LedgerFiles& files);
 

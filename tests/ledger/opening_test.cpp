@@ -468,7 +468,7 @@ TEST_CASE("open: a foreign program holding SQLite's own lock makes us busy, not 
   sqlite3* db = nullptr;
   REQUIRE(sqlite3_open(fixture.path.c_str(), &db) == SQLITE_OK);
   REQUIRE(sqlite3_exec(db, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) == SQLITE_OK);
-  CHECK_THROWS_WITH(ledger.begin(), says("another program than epsilog holds the lock, process " +
+  CHECK_THROWS_WITH(ledger.begin(), says("another process holds SQLite's write lock, process " +
                                          std::to_string(::getpid()) + " ("));
   CHECK_THROWS_AS(ledger.begin(), LedgerBusy);
   sqlite3_exec(db, "ROLLBACK", nullptr, nullptr, nullptr);
