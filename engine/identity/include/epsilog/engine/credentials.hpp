@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "epsilog/ledger/ledger.hpp"
@@ -66,8 +67,10 @@ class CredentialBook final {
   [[nodiscard]] std::optional<Identified> by_token(std::string_view text, std::string_view now) const;
   /// nullptr when there never was one.
   [[nodiscard]] const Credential* find(std::string_view id) const;
-  /// In the order in which they were added.
-  [[nodiscard]] const std::vector<Credential>& list() const noexcept { return list_; }
+  /// Every credential, in the order in which they were added.
+  [[nodiscard]] const std::vector<Credential>& list() const& noexcept { return list_; }
+  /// Of a book that nobody keeps: `for (… : CredentialBook::of(view).list())` would read freed memory otherwise.
+  [[nodiscard]] std::vector<Credential> list() && { return std::move(list_); }
 
  private:
   void add(const ledger::CredentialEvent& event);
