@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/merkle_proof.hpp"
+#include "epsilog/ledger/stored_fault.hpp"
 
 namespace epsilog::ledger {
 
@@ -45,13 +45,13 @@ struct BackupSteps {
 /// What restore() did.
 struct Restoration {
   std::string ledger_id = {};
-  std::int64_t kept = 0;      ///< lines of the backup
-  std::int64_t restored = 0;  ///< lines of the replica that it had not
-  TreeHead tree = {};         ///< of the ledger now, the line of the recovery included
-  std::string replica = {};   ///< of which the lines are; "" none: what came after the backup is lost
+  std::int64_t kept = 0;           ///< lines of the backup
+  std::int64_t restored = 0;       ///< lines of the replica that it had not
+  TreeHead tree = {};              ///< of the ledger now, the line of the recovery included
+  std::string replica = {};        ///< of which the lines are; "" none: what came after the backup is lost
   std::int64_t replica_lines = 0;  ///< how many lines that replica holds
   std::string replica_end = {};    ///< the ledger time of the last of them
-  std::int64_t dropped = 0;   ///< as of ReplicaRecovery
+  std::int64_t dropped = 0;        ///< as of ReplicaRecovery
   std::int64_t dropped_from = 0;
   std::int64_t dropped_bytes = 0;
   bool truncated = false;

@@ -17,6 +17,7 @@
 #include "epsilog/ledger/history_end.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/ledger/snapshot.hpp"
+#include "epsilog/ledger/stored_fault.hpp"
 
 namespace epsilog::ledger {
 
@@ -44,13 +45,6 @@ struct LedgerFacts {
 /// A number missing, or a decision out of order with the one before it.
 struct OrderFault {
   std::int64_t seq = 0;
-  std::string message;
-};
-
-/// Something stored that contradicts something else that is stored.
-struct StoredFault {
-  std::string record;  ///< "account 3", "policy 2", an id of a decision
-  std::string code;
   std::string message;
 };
 

@@ -108,11 +108,11 @@
 
 #include "epsilog/ledger/backup.hpp"
 #include "epsilog/ledger/end_memory.hpp"
-#include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger_options.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/ledger/seal.hpp"
 #include "epsilog/ledger/snapshot.hpp"
+#include "epsilog/ledger/stored_fault.hpp"
 #include "epsilog/ledger/transaction.hpp"
 
 namespace epsilog::ledger {
@@ -215,15 +215,16 @@ class Ledger final {
   /// Requires  `by` not "".
   /// Throws    LedgerUnusable (something is there; the backup is none), LedgerSealed (it is sealed, and
   ///           steps.sealed does not say that it goes on), NetworkFileSystem, LedgerIo (the backup is
-  ///           poisoned), LedgerCorrupt (replica and backup are not of one history, or as recover_from()), ReplicaUnavailable, InvalidParameter (a rollback that nobody accepts),
-  ///           LedgerBusy; what `hold` throws. Nothing but lock files is left then.
+  ///           poisoned), LedgerCorrupt (replica and backup are not of one history, or as recover_from()),
+  ///           ReplicaUnavailable, InvalidParameter (a rollback that nobody accepts), LedgerBusy; what `hold`
+  ///           throws. Nothing but lock files is left then.
   static Restoration restore(const std::string& path, const std::string& backup, const RestoreSteps& steps,
                              const Options& options = {});
   /// For reading and writing; thread-safe (transactions of one process take turns).
   /// Throws  LedgerUnusable (no ledger, not one, of a development version or a newer program, a link, a
-  ///         rollback journal beside it), NeedsFeature, LedgerCorrupt (truncated, malformed), LedgerBusy, LedgerIo (a setting does not hold),
-  ///         NetworkFileSystem.
-  ///         Opening a poisoned ledger succeeds; begin() refuses.
+  ///         rollback journal beside it), NeedsFeature, LedgerCorrupt (truncated, malformed), LedgerBusy,
+  ///         LedgerIo (a setting does not hold), NetworkFileSystem. Opening a poisoned ledger succeeds;
+  ///         begin() refuses.
   [[nodiscard]] static Ledger open(const std::string& path, const Options& options);
   /// Only snapshot() works. Also for directories one cannot write to.
   [[nodiscard]] static Ledger open_read_only(const std::string& path, const Options& options = {});
@@ -251,16 +252,18 @@ class Ledger final {
 
   /// Goes on with a ledger that has fewer lines than L.lock remembers, after a line that says so.
   /// Requires  `by` and `why` are not "".
-  /// Throws    as begin(), apart from LinesMissing; LedgerRolledBack: its replica holds more, and recover_from()
+  /// Throws    as begin(), apart from LinesMissing; LedgerRolledBack: its replica holds more, and
+  ///           recover_from()
   ///           puts that back.
-  static AcceptedRollback accept_rollback(const std::string& path, const std::string& by, const std::string& why,
-                                          const Options& options = {});
+  static AcceptedRollback accept_rollback(const std::string& path, const std::string& by,
+                                          const std::string& why, const Options& options = {});
 
   /// Seals the ledger: after this line nothing is recorded in it. Durable in the ledger and in its replica,
   /// where its policy names one. What waits or is reserved stays as it is, and ends where the ledger goes on.
   /// Repeatable: of a sealed ledger it only brings the replica up to date.
   /// Requires  `by` and `why` are not "".
-  /// Throws    as begin(); ReplicaBehind: it is sealed, and the replica does not say so yet; InvalidParameter.
+  /// Throws    as begin(); ReplicaBehind: it is sealed, and the replica does not say so yet;
+  ///           InvalidParameter.
   static Sealing seal(const std::string& path, const std::string& by, const std::string& why,
                       const Options& options = {});
 
@@ -271,9 +274,9 @@ class Ledger final {
   [[nodiscard]] const std::string& ledger_id() const;
   /// Returns what L.lock says now of how long the ledger was. Throws  LedgerBusy if it cannot be read now.
   [[nodiscard]] EndMemory end_memory() const;
-  /// Returns whether a program serves the ledger's folder (FUSE), so that the files may lie on another machine,
-  /// whose users would not see the charges of this one.
-  /// Throws  LedgerBusy, LedgerUnusable: it cannot be told.
+  /// Returns whether a program serves the ledger's folder (FUSE), so that the files may lie on another
+  /// machine, whose users would not see the charges of this one. Throws  LedgerBusy, LedgerUnusable: it
+  /// cannot be told.
   [[nodiscard]] bool lies_over_fuse() const;
   /// Why nobody may write, if so; readers should warn.
   [[nodiscard]] std::optional<std::string> poisoned() const;
