@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "commit_mark.hpp"
+#include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/replica.hpp"
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"

@@ -6,6 +6,7 @@
 
 #include "commit_mark.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/lines_missing.hpp"
 #include "ledger/support/failing_lock_write.hpp"
 #include "ledger/support/power_failure.hpp"

@@ -6,6 +6,7 @@
 
 #include "commit_mark.hpp"
 #include "epsilog/ledger/digest.hpp"
+#include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/replica.hpp"
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"

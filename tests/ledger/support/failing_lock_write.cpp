@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr off_t kEndOffset = 1'024;  // ledger/src/remembered_end.cpp
+constexpr off_t kEndOffset = 1'024;  // ledger/tables/remembered_end.cpp
 
 std::atomic<int> failing_with = 0;
 std::atomic<int> failed = 0;

@@ -143,7 +143,7 @@ int in_child(const std::function<void()>& body);
 
 /// L.lock no longer remembers how many lines the ledger at `path` had: an old copy of it goes for whole.
 inline void forget_end(const std::string& path) {
-  constexpr std::uintmax_t kBeforeTheEnd = 1'024;  // ledger/src/remembered_end.cpp
+  constexpr std::uintmax_t kBeforeTheEnd = 1'024;  // ledger/tables/remembered_end.cpp
   const std::string lock = path + ".lock";
   if (std::filesystem::exists(lock) && std::filesystem::file_size(lock) > kBeforeTheEnd)
     std::filesystem::resize_file(lock, kBeforeTheEnd);
