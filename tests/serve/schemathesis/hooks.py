@@ -79,6 +79,8 @@ def ask_what_the_policy_has(question):
     if str(question.get("statistic")).startswith("value:"):
         for name in ("by", "where", "totals", "consistent", "suppress_below", "assume_count"):
             question.pop(name, None)
+    if question.get("statistic") == "units":  # a unit counts in several cells, so units do not add up
+        question.pop("consistent", None)
     for name in ("totals", "suppress_below"):  # of at most 40 characters in full
         if isinstance(question.get(name), (int, float)):
             question[name] = max(1e-6, min(round(question[name], 6), 1e6 if name == "suppress_below" else 0.999999))
