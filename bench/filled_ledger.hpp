@@ -60,7 +60,7 @@ inline void fill_ledger(const std::filesystem::path& ledger, std::int64_t decisi
       held.dataset = "external";
       const std::string value = *held.supplied;
       held.supplied = {};
-      held.holding = engine::Holding::reserved;
+      held.reservation = engine::ReservationKind::reserved;
       const std::string id = engine.reserve(held, {}).recorded.decision_id;
       static_cast<void>(post ? engine.commit(id, held.principal, value, bits, {})
                              : engine.cancel(id, held.principal));

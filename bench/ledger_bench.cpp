@@ -78,7 +78,7 @@ ledger::ReleaseRecord record() {
 void record_one(ledger::Transaction& transaction, const std::string& key) {
   static const ledger::ReleaseRecord kRecord = record();
   const std::vector<ledger::Charge> charges = {{.account = 1, .amount = 1}};
-  if (transaction.find_key("bench", key)) throw std::runtime_error("key taken");
+  if (transaction.find_by_key("bench", key)) throw std::runtime_error("key taken");
   std::vector<accounting::SealedRelease> sealed;
   sealed.push_back(
       mechanisms::ReleaseSealer::seal(transaction.charge(draft_with(key), charges, kUnit), kUnit));

@@ -120,7 +120,7 @@ void transaction_of_accounts(benchmark::State& state) {
     auto transaction = ledger.begin();
     std::vector<ledger::Charge> charges;
     ledger::DecisionDraft granted = draft();
-    auto& touched = granted.touched.emplace();
+    auto& touched = granted.shown_account_ids.emplace();
     for (const ledger::AccountState& found : transaction.accounts(accounts.names)) {
       if (!accounting::filter(found.balance, kAmount).granted) state.SkipWithError("the budget is spent");
       charges.push_back({.account = found.id, .amount = kAmount});

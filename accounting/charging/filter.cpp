@@ -15,11 +15,11 @@ std::int64_t Balance::remaining() const noexcept {
   return limit - spent - reserved;
 }
 
-FilterVerdict filter(const Balance& balance, std::int64_t asked) noexcept {
-  EPSILOG_INVARIANT(asked >= 0 && asked <= kUnitsMax);
+FilterVerdict filter(const Balance& balance, std::int64_t requested) noexcept {
+  EPSILOG_INVARIANT(requested >= 0 && requested <= kUnitsMax);
   const std::int64_t remaining = balance.remaining();
-  if (asked <= remaining) return {.granted = true, .over_by = 0, .fits = remaining};
-  return {.granted = false, .over_by = asked - remaining, .fits = remaining};
+  if (requested <= remaining) return {.granted = true, .over_by = 0, .fits = remaining};
+  return {.granted = false, .over_by = requested - remaining, .fits = remaining};
 }
 
 }  // namespace epsilog::accounting

@@ -61,7 +61,7 @@ Rational total_rho(std::span<const KnownLoss> losses) {
   return sum;
 }
 
-ComposedLaw counted(const KnownLoss& loss) {
+ComposedLaw law_with_count(const KnownLoss& loss) {
   if (!loss.law) throw InvalidParameter("loss: its law is not known");
   ComposedLaw law = *loss.law;
   law.count = loss.count;
@@ -81,9 +81,9 @@ RenyiDivergence total_divergence(std::span<const KnownLoss> losses) {
   Rational rho;
   for (const KnownLoss& loss : losses) {
     if (!loss.rho) {
-      laws.push_back(counted(loss));
+      laws.push_back(law_with_count(loss));
     } else if (loss.law && loss.law->kind == Kind::pure) {
-      bounded.push_back({count_of(loss) * *loss.rho, counted(loss)});
+      bounded.push_back({count_of(loss) * *loss.rho, law_with_count(loss)});
     } else {
       rho += count_of(loss) * *loss.rho;
     }
@@ -100,7 +100,7 @@ RenyiDivergence total_divergence(std::span<const KnownLoss> losses) {
 
 std::vector<ComposedLaw> laws_of(std::span<const KnownLoss> losses) {
   std::vector<ComposedLaw> laws;
-  for (const KnownLoss& loss : losses) laws.push_back(counted(loss));
+  for (const KnownLoss& loss : losses) laws.push_back(law_with_count(loss));
   return laws;
 }
 

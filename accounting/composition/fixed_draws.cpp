@@ -33,7 +33,7 @@ constexpr long kFineGridShare = 1'000;
 constexpr std::size_t kStepsOfALaw = 16;
 
 /// What is composed in its place: valid too, and quicker.
-KnownLoss quick(KnownLoss loss) {
+KnownLoss quick_substitute(KnownLoss loss) {
   if (!loss.law || loss.law->kind != ComposedLaw::Kind::discrete_gaussian || !loss.guarantee) return loss;
   ComposedLaw fine = fine_grid_gaussian(loss.law->scale, loss.law->sensitivity, 1);
   if (fine.extra * kFineGridShare <= loss.guarantee->epsilon) loss.law = std::move(fine);
@@ -56,7 +56,7 @@ ApproximateLoss sum_of(std::span<const ApproximateLoss> draws) {
 
 FixedDraws::FixedDraws(std::vector<KnownLoss> laws, std::vector<FixedDraw> draws, Delta delta)
     : draws_(std::move(draws)), delta_(delta) {
-  for (KnownLoss& law : laws) laws_.push_back(quick(std::move(law)));
+  for (KnownLoss& law : laws) laws_.push_back(quick_substitute(std::move(law)));
   if (draws_.empty()) throw InvalidParameter("fixed draws: there is no draw");
   if (delta_ == Delta() || delta_.rational() >= 1) {
     throw InvalidParameter("fixed draws: delta must lie strictly between 0 and 1");
@@ -77,10 +77,10 @@ FixedDraws::FixedDraws(std::vector<KnownLoss> laws, std::vector<FixedDraw> draws
   if (sum_of(losses).delta > delta_) {
     throw InvalidParameter("fixed draws: the draws lose more delta than " + delta_.text());
   }
-  all_.emplace(composed(std::move(losses), counts, std::nullopt));
+  all_.emplace(compose(std::move(losses), counts, std::nullopt));
 }
 
-ComposedCharge FixedDraws::some(std::span<const std::size_t> numbers) {
+ComposedCharge FixedDraws::charge_of_part(std::span<const std::size_t> numbers) {
   if (numbers.empty()) throw InvalidParameter("fixed draws: there is no draw");
   Counts counts;
   std::vector<ApproximateLoss> losses;
@@ -92,11 +92,11 @@ ComposedCharge FixedDraws::some(std::span<const std::size_t> numbers) {
     ++counts[draws_[numbers[i]].law];
     losses.push_back(draws_[numbers[i]].charged);
   }
-  return composed(std::move(losses), counts, Least{all_->charge().epsilon, all_->by()});
+  return compose(std::move(losses), counts, Least{all_->charge().epsilon, all_->by()});
 }
 
-ComposedCharge FixedDraws::composed(std::vector<ApproximateLoss> draws, const Counts& counts,
-                                    const std::optional<Least>& of_all) {
+ComposedCharge FixedDraws::compose(std::vector<ApproximateLoss> draws, const Counts& counts,
+                                   const std::optional<Least>& of_all) {
   const ApproximateLoss sum = sum_of(draws);
   Least found = least(counts, sum.epsilon);
   if (of_all && of_all->epsilon < found.epsilon) found = *of_all;

@@ -33,10 +33,10 @@ unsigned guard_bits(const Rational& total) {
   return 32 + static_cast<unsigned>(std::max(0.0, log2_estimate(total + 1)));
 }
 
-OptimalMethod chosen(std::span<const LossGroup> parts, OptimalMethod asked) {
-  if (asked == OptimalMethod::grid) return asked;
+OptimalMethod chosen_method(std::span<const LossGroup> parts, OptimalMethod requested) {
+  if (requested == OptimalMethod::grid) return requested;
   if (sign_classes(parts) <= kSignClassesMax) return OptimalMethod::sign_classes;
-  if (asked == OptimalMethod::automatic) return OptimalMethod::grid;
+  if (requested == OptimalMethod::automatic) return OptimalMethod::grid;
   throw InvalidParameter("method: there are more than 65536 sign classes");
 }
 
@@ -56,7 +56,7 @@ Rational pure_delta_up(std::span<const LossGroup> parts, const Rational& epsilon
     };
     return std::min(Rational(1), narrow_up(delta, kBits, kRefinementMax));
   }
-  if (chosen(parts, method) == OptimalMethod::sign_classes) {
+  if (chosen_method(parts, method) == OptimalMethod::sign_classes) {
     const auto delta = [&](unsigned bits) { return sign_class_law(parts, bits + guard).delta(epsilon); };
     return std::min(Rational(1), narrow_up(delta, kBits, kRefinementMax));
   }
@@ -94,7 +94,7 @@ std::optional<Rational> pure_epsilon_up(std::span<const LossGroup> parts, const 
   if (parts.size() == 1 && method == OptimalMethod::automatic) {
     return equal_epsilon_up(parts.front(), delta, log2_inverse, bits);
   }
-  if (chosen(parts, method) == OptimalMethod::sign_classes)
+  if (chosen_method(parts, method) == OptimalMethod::sign_classes)
     return sign_class_law(parts, bits).epsilon_up(delta);
   return grid_law(parts, {0, log2_inverse * std::numbers::ln2}, kGridBits).epsilon_up(delta);
 }

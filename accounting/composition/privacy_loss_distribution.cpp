@@ -217,8 +217,8 @@ Rational closed_delta(const PrivacyProfile& profile, const Rational& epsilon, Si
 }
 
 /// The composed loss, tilted for the question.
-std::optional<TiltedLoss> composed(const Schedule& schedule, const Grid& grid, Side side, double log_delta,
-                                   std::optional<double> epsilon) {
+std::optional<TiltedLoss> composed_loss(const Schedule& schedule, const Grid& grid, Side side,
+                                        double log_delta, std::optional<double> epsilon) {
   std::vector<GridLaw> laws = gridded(schedule, grid, log_delta, side);
   if (laws.empty()) return std::nullopt;
   const double step = grid.step.get_d();
@@ -260,7 +260,7 @@ Rational schedule_delta(const Schedule& schedule, const Rational& epsilon, Side 
   const double where = epsilon.get_d();
   const double log_delta = log_delta_guess(schedule, where);
   const bool groups = side == Side::down && in_groups(schedule, *grid);
-  std::optional<TiltedLoss> loss = composed(schedule, *grid, groups ? Side::up : side, log_delta, where);
+  std::optional<TiltedLoss> loss = composed_loss(schedule, *grid, groups ? Side::up : side, log_delta, where);
   if (groups && loss) loss = groups_below(schedule, where, loss->tilt(), log_delta);
   const std::optional<MpfrNumber> finite = loss ? loss->finite_delta(epsilon) : std::nullopt;
   if (!finite) return nothing_known;
@@ -299,7 +299,7 @@ Rational delta_with_excess(const Schedule& schedule, const Rational& epsilon) {
 Rational pld_delta(std::span<const ComposedLaw> laws, const Rational& epsilon, Side side) {
   if (epsilon < 0) throw InvalidParameter("epsilon: " + text(epsilon) + " is negative");
   const ExponentRange range;
-  const Schedule schedule = gathered(laws, side);
+  const Schedule schedule = gather_schedule(laws, side);
   const Rational rest =
       schedule.excess == 0 ? schedule_delta(schedule, epsilon, side) : delta_with_excess(schedule, epsilon);
   return std::min(Rational(1), Rational(schedule.outright + rest));
@@ -338,7 +338,7 @@ EnoughSearch::Bound total_of(const TiltedLoss& loss, Side side) {
   };
 }
 
-struct Found {
+struct EpsilonSearchResult {
   Rational epsilon;
   double tilt;
   double by_grid = 0;  ///< about how much of it is due to the grid; of the side up
@@ -346,7 +346,7 @@ struct Found {
 
 /// By about how much the grid raises epsilon: ln(delta) falls with epsilon as fast as the tilt, and the
 /// logarithms of moments rise by what joining the dots adds to them.
-double raised_by_grid(const Schedule& schedule, const std::vector<GridLaw>& laws, double step, double tilt) {
+double grid_excess(const Schedule& schedule, const std::vector<GridLaw>& laws, double step, double tilt) {
   double exact = 0;
   for (const Schedule::Entry& entry : schedule.entries) {
     exact += static_cast<double>(entry.count) * entry.profile.log_moment_estimate(tilt);
@@ -359,8 +359,8 @@ double log_of_finite(const Schedule& schedule, const Rational& delta) {
 }
 
 /// Tilted for delta, and again for the epsilon found where that is far from where the first tilt led.
-std::optional<Found> searched(const Schedule& schedule, const Grid& grid, const Rational& delta,
-                              const Rational& most, Side side) {
+std::optional<EpsilonSearchResult> search_epsilon(const Schedule& schedule, const Grid& grid,
+                                                  const Rational& delta, const Rational& most, Side side) {
   const double log_delta = log_of_finite(schedule, delta);
   const std::vector<GridLaw> laws = gridded(schedule, grid, log_delta, side);
   if (laws.empty()) return std::nullopt;
@@ -369,7 +369,7 @@ std::optional<Found> searched(const Schedule& schedule, const Grid& grid, const 
   if (!std::isfinite(tilt) || !(tilt > 0)) return std::nullopt;
   std::optional<TiltedLoss> loss(std::in_place, laws, grid.step, tilt, side);
   EnoughSearch search(total_of(*loss, side), delta, most, side);
-  Found found{search.run(loss->centre(), tilt), tilt};
+  EpsilonSearchResult found{search.run(loss->centre(), tilt), tilt};
   for (int again = 0; again < kTiltsMax && found.epsilon > 0; ++again) {
     const double spread = std::fmax(step, std::sqrt(cumulants(laws, step, tilt).variance));
     if (std::fabs(loss->centre() - found.epsilon.get_d()) < kSpreadsMax * spread) break;
@@ -378,12 +378,13 @@ std::optional<Found> searched(const Schedule& schedule, const Grid& grid, const 
     search.take(total_of(*loss, side));
     found = {search.run(found.epsilon.get_d(), tilt), tilt};
   }
-  if (side == Side::up && !grid.exact) found.by_grid = raised_by_grid(schedule, laws, step, tilt);
+  if (side == Side::up && !grid.exact) found.by_grid = grid_excess(schedule, laws, step, tilt);
   return found;
 }
 
 /// A finer grid on which less than `share` of epsilon is due to the grid, if it is not too fine to work with.
-std::optional<Grid> finer(const Grid& grid, const Found& found, double share, const Schedule& schedule) {
+std::optional<Grid> finer(const Grid& grid, const EpsilonSearchResult& found, double share,
+                          const Schedule& schedule) {
   const double wanted = found.by_grid / (share * found.epsilon.get_d());
   if (!(wanted > 1)) return std::nullopt;
   double least = std::sqrt(deviation(schedule).variance) / kCellsFinest;
@@ -413,7 +414,7 @@ Rational epsilon_by_addition(const Schedule& schedule, const Rational& delta) {
 /// From below, looked for next to where the upper bound is.
 Rational epsilon_of_groups(const Schedule& schedule, const Grid& grid, const Rational& delta,
                            const Rational& most) {
-  const std::optional<Found> above = searched(schedule, grid, delta, most, Side::up);
+  const std::optional<EpsilonSearchResult> above = search_epsilon(schedule, grid, delta, most, Side::up);
   if (!above || above->epsilon == 0) return 0;
   const double near = above->epsilon.get_d();
   const std::optional<TiltedLoss> loss =
@@ -442,7 +443,7 @@ std::optional<Rational> schedule_epsilon(const Schedule& schedule, const Rationa
   Rational best = nothing_known;
   const double share = deviation(schedule).uses > kUsesMany ? kShareOfMany : kShareOfFew;
   for (int refinement = 0; grid; ++refinement) {
-    const std::optional<Found> found = searched(schedule, *grid, delta, most, side);
+    const std::optional<EpsilonSearchResult> found = search_epsilon(schedule, *grid, delta, most, side);
     if (!found) break;
     best = side == Side::up ? std::min(best, found->epsilon) : std::max(best, found->epsilon);
     if (side == Side::down || refinement == kRefinementsMax || best == 0) break;
@@ -462,7 +463,7 @@ Rational delta_before_excess(const Schedule& schedule, const Rational& delta) {
 std::optional<Rational> pld_epsilon(std::span<const ComposedLaw> laws, const Rational& delta, Side side) {
   if (delta < 0 || delta > 1) throw InvalidParameter("delta: " + text(delta) + " is not between 0 and 1");
   const ExponentRange range;
-  const Schedule schedule = gathered(laws, side);
+  const Schedule schedule = gather_schedule(laws, side);
   if (delta == 1) return Rational(0);
   const Rational rest = delta - schedule.outright;
   if (rest < 0) return std::nullopt;

@@ -33,7 +33,7 @@ struct OwnGrid {
 };
 
 /// The law from below on a grid that suits it.
-std::optional<OwnGrid> own_grid(const Schedule::Entry& entry, double log_delta) {
+std::optional<OwnGrid> law_on_own_grid(const Schedule::Entry& entry, double log_delta) {
   const PrivacyProfile& profile = entry.profile;
   const double reach = std::sqrt(2 * (kTailLog - log_delta));
   std::optional<OwnGrid> result;
@@ -101,7 +101,7 @@ double infinite_down(const GridLaw& law) {
 }
 
 /// All uses of the law as one: masses near those that the tilt makes likely, the others left out.
-GridLaw composed(const OwnGrid& own, double tilt) {
+GridLaw law_of_all_uses(const OwnGrid& own, double tilt) {
   if (own.law.count == 1) return own.law;
   const double step = own.step.get_d();
   const Cumulants at = cumulants({own.law}, step, tilt);
@@ -213,9 +213,9 @@ std::vector<GridLaw> composed_below(const Schedule& schedule, const Rational& st
         gaussian ? gaussian_lowered(
                        entry.profile,
                        step * Rational(Integer(static_cast<unsigned long>(schedule.entries.size()))), tilt)
-                 : own_grid(entry, log_delta);
+                 : law_on_own_grid(entry, log_delta);
     if (!own) continue;
-    GridLaw law = lowered(composed(*own, tilt), own->step, step);
+    GridLaw law = lowered(law_of_all_uses(*own, tilt), own->step, step);
     if (law.mass.empty()) continue;
     result.push_back(std::move(law));
   }

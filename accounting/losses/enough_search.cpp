@@ -42,7 +42,7 @@ void EnoughSearch::take(Bound bound) {
 Rational EnoughSearch::run(double guess, double slope) {
   enclose(guess, slope);
   // From below 0 is an answer without being tried.
-  if (low_.epsilon == 0 && low_.excess == kUnknown && side_ == Side::up && tried(0)) return 0;
+  if (low_.epsilon == 0 && low_.excess == kUnknown && side_ == Side::up && try_epsilon(0)) return 0;
   narrow();
   return side_ == Side::up ? high_.epsilon : low_.epsilon;
 }
@@ -52,7 +52,7 @@ void EnoughSearch::enclose(double guess, double slope) {
   double at = std::fmin(guess, high_.epsilon.get_d() * (1 - 0x1p-20));
   double further = 1 + 0x1p-10;
   for (int step = 0; step < kStepsMax && inside(at); ++step) {
-    const bool enough = tried(Rational(at));
+    const bool enough = try_epsilon(Rational(at));
     if (low_.epsilon > 0 && std::isfinite(high_.excess)) return;
     const double excess = enough ? high_.excess : low_.excess;
     const double least = (0x1p-24 + 0.02 * (further - 1)) * guess;
@@ -81,7 +81,7 @@ void EnoughSearch::narrow() {
     // Next to an end: on the other side of it, so that the other one follows.
     at = std::clamp(at, Rational(low_.epsilon + tolerance / 2), Rational(high_.epsilon - tolerance / 2));
     at = MpfrNumber::rounded(at, kBits, MPFR_RNDN).rational();
-    const bool enough = tried(at);
+    const bool enough = try_epsilon(at);
     // A straight line that keeps one end is made steeper there (the Illinois rule).
     const bool again = step > 0 && enough == last_enough;
     low_excess = enough ? (again ? low_excess / 2 : low_excess) : low_.excess;
@@ -98,7 +98,7 @@ Rational EnoughSearch::interpolated(double low_excess, double high_excess) const
   return low_.epsilon + (high_.epsilon - low_.epsilon) * Rational(share);
 }
 
-bool EnoughSearch::tried(const Rational& epsilon) {
+bool EnoughSearch::try_epsilon(const Rational& epsilon) {
   const std::optional<MpfrNumber> bound = bound_(epsilon);
   const bool enough = bound ? mpfr_cmp_q(bound->get(), delta_.get_mpq_t()) <= 0 : side_ == Side::down;
   const double excess = bound ? log_of(*bound) - log_delta_ : (enough ? -kUnknown : kUnknown);

@@ -40,7 +40,7 @@ class EnoughSearch final {
   void narrow();
   [[nodiscard]] Rational interpolated(double low_excess, double high_excess) const;
   /// Is delta kept at this epsilon, as far as the bound of the side can say? Moves the end of that side.
-  bool tried(const Rational& epsilon);
+  bool try_epsilon(const Rational& epsilon);
   [[nodiscard]] bool inside(double epsilon) const;
 
   Bound bound_;

@@ -150,7 +150,7 @@ class GridSum final {
     long new_low = last;
     long new_high = 0;
     for (const auto& [shift, p] : kernel.terms) {
-      stop_if_asked();
+      stop_if_requested();
       long i = static_cast<long>(low_);
       const long end = static_cast<long>(high_);
       new_low = std::min(new_low, std::clamp(i + shift, 0L, last));

@@ -147,7 +147,7 @@ GridLaw convolved(const GridLaw& a, const GridLaw& b, Side side) {
   for (std::size_t i = 0; i < a.mass.size(); ++i) {
     const double factor = a.mass[i];
     double* const out = sum.mass.data() + i;
-    stop_if_asked();
+    stop_if_requested();
     for (std::size_t j = 0; j < b.mass.size(); ++j) out[j] += factor * b.mass[j];
   }
   // Sums of n products of non-negative doubles are within 2 (n + 1) units of 2^-52 of themselves, or, for
@@ -168,7 +168,7 @@ GridLaw convolved(const GridLaw& a, const GridLaw& b, Side side) {
 }
 
 MpfrNumber moment_up(const GridLaw& law, const Rational& step, double tilt) {
-  stop_if_asked();
+  stop_if_requested();
   const Rational rate = spacing(law, step) * Rational(tilt);
   const Enclosure growth = power(rate, 1);
   MpfrNumber weight = power(rate, law.lowest).high();

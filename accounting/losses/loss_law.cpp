@@ -33,7 +33,7 @@ Enclosure LossLaw::delta(const Rational& epsilon) const {
   return {sum.low(), std::move(high)};
 }
 
-bool LossLaw::enough_at(std::size_t k, const Rational& target) const {
+bool LossLaw::is_enough_at(std::size_t k, const Rational& target) const {
   return delta(losses_[k]).certainly_at_most(target);
 }
 
@@ -44,7 +44,7 @@ std::optional<Rational> LossLaw::epsilon_up(const Rational& target) const {
   std::size_t not_enough = above(0);
   while (enough < not_enough) {
     const std::size_t middle = enough + (not_enough - enough) / 2;
-    if (enough_at(middle, target)) {
+    if (is_enough_at(middle, target)) {
       enough = middle + 1;
     } else {
       not_enough = middle;

@@ -35,7 +35,7 @@ class LossLaw final {
   /// How many losses are above it.
   [[nodiscard]] std::size_t above(const Rational& epsilon) const;
   /// delta at the k-th loss is certainly at most `target`.
-  [[nodiscard]] bool enough_at(std::size_t k, const Rational& target) const;
+  [[nodiscard]] bool is_enough_at(std::size_t k, const Rational& target) const;
 
   std::vector<Rational> losses_;
   std::vector<Enclosure> p_;  ///< sums of the first so many atoms

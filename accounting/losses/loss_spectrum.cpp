@@ -77,7 +77,7 @@ Disc power(const Disc& base, std::uint64_t count) {
 void transform(std::vector<Complex>& data, const std::vector<Complex>& roots) {
   const std::size_t n = data.size();
   for (std::size_t half = n / 2, stride = 1; half >= 1; half /= 2, stride *= 2) {
-    stop_if_asked();
+    stop_if_requested();
     for (std::size_t start = 0; start < n; start += 2 * half) {
       Complex* const low = data.data() + start;
       Complex* const high = low + half;
@@ -157,7 +157,7 @@ LossSpectrum::LossSpectrum(const UnitRoots& roots, const std::vector<Law>& laws)
   for (const Law& law : laws) {
     EPSILOG_INVARIANT(law.count >= 1 && (law.mass.size() - 1) * law.stride < roots.size());
   }
-  if (!scanned(laws)) transformed(laws);
+  if (!try_scan(laws)) run_transforms(laws);
 }
 
 void LossSpectrum::keep(std::size_t frequency, const Disc& value) {
@@ -168,7 +168,7 @@ void LossSpectrum::keep(std::size_t frequency, const Disc& value) {
   }
 }
 
-bool LossSpectrum::scanned(const std::vector<Law>& laws) {
+bool LossSpectrum::try_scan(const std::vector<Law>& laws) {
   const std::size_t last = roots_.size() / 2;
   double cells = 0;
   double reach = 0;  // by how much the decay can fall from one frequency to the next
@@ -181,7 +181,7 @@ bool LossSpectrum::scanned(const std::vector<Law>& laws) {
   double affordable = static_cast<double>(laws.size()) * static_cast<double>(last) * levels / 2;
   std::vector<Disc> ones(laws.size());
   for (std::size_t frequency = 0; frequency <= last;) {
-    stop_if_asked();
+    stop_if_requested();
     affordable -= cells;
     if (affordable < 0) {
       values_.clear();
@@ -212,7 +212,7 @@ bool LossSpectrum::scanned(const std::vector<Law>& laws) {
   return true;
 }
 
-void LossSpectrum::transformed(const std::vector<Law>& laws) {
+void LossSpectrum::run_transforms(const std::vector<Law>& laws) {
   const std::size_t n = roots_.size();
   const int levels = static_cast<int>(std::bit_width(n)) - 1;
   const double radius = levels * kLevelError;
@@ -229,7 +229,7 @@ void LossSpectrum::transformed(const std::vector<Law>& laws) {
       work[index & (n - 1)].re = law.mass[i];
     }
     transform(work, table);
-    stop_if_asked();
+    stop_if_requested();
     for (std::size_t frequency = 0; frequency < values.size(); ++frequency) {
       Disc& value = values[frequency];
       if (is_nothing(value)) continue;

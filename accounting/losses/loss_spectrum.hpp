@@ -81,8 +81,8 @@ class LossSpectrum final {
  private:
   /// Frequency by frequency, over those at which nothing can be left. False if that would take longer than
   /// transforms.
-  [[nodiscard]] bool scanned(const std::vector<Law>& laws);
-  void transformed(const std::vector<Law>& laws);
+  [[nodiscard]] bool try_scan(const std::vector<Law>& laws);
+  void run_transforms(const std::vector<Law>& laws);
   void keep(std::size_t frequency, const Disc& value);
   void leave_out(std::size_t frequencies) {
     left_out_ += static_cast<double>(frequencies) * kNegligibleRadius;

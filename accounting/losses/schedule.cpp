@@ -95,7 +95,7 @@ Rational excess_up(std::span<const ComposedLaw> laws, ComposedLaw::Kind kind) {
 }
 
 /// Snapping as Laplace noise, whose excess is counted apart, or as what it is at least: pure.
-ComposedLaw stand_in(ComposedLaw law, bool by_laplace) {
+ComposedLaw substitute_law(ComposedLaw law, bool by_laplace) {
   if (law.kind != ComposedLaw::Kind::snapping) return law;
   law.kind = by_laplace ? ComposedLaw::Kind::laplace : ComposedLaw::Kind::pure;
   law.epsilon = law.sensitivity / law.scale + law.extra;
@@ -104,7 +104,7 @@ ComposedLaw stand_in(ComposedLaw law, bool by_laplace) {
 
 }  // namespace
 
-Schedule gathered(std::span<const ComposedLaw> laws, Side side) {
+Schedule gather_schedule(std::span<const ComposedLaw> laws, Side side) {
   if (laws.empty()) throw InvalidParameter("laws: there is none to compose");
   std::map<PrivacyProfile, std::uint64_t> counts;
   Schedule schedule;
@@ -119,7 +119,7 @@ Schedule gathered(std::span<const ComposedLaw> laws, Side side) {
     const std::string name = "law " + std::to_string(i + 1);
     check(laws[i], name);
     if (side == Side::down && (laws[i].kind == ComposedLaw::Kind::snapping || laws[i].extra > 0)) continue;
-    const PrivacyProfile profile(stand_in(laws[i], by_laplace));
+    const PrivacyProfile profile(substitute_law(laws[i], by_laplace));
     if (profile.shape() == PrivacyProfile::Shape::gaussian) {
       mu_squared = shortened(mu_squared + integer(laws[i].count) * profile.mu_squared(), side);
       schedule.outright += integer(laws[i].count) * laws[i].delta;

@@ -166,7 +166,7 @@ TiltedLoss::TiltedLoss(std::vector<GridLaw> laws, Rational step, double tilt, Si
 }
 
 std::optional<double> TiltedLoss::weighted_sum(const Integer& first, const Rational& excess) const {
-  stop_if_asked();
+  stop_if_requested();
   const std::size_t n = roots_.size();
   const Geometric slow = geometric(Rational(tilt_), excess, step_);
   const Geometric fast = geometric(Rational(tilt_) + 1, excess, step_);

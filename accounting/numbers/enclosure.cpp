@@ -35,7 +35,7 @@ Enclosure::Enclosure(unsigned long value, unsigned bits) : low_(bits), high_(bit
 
 Enclosure::Enclosure(const Rational& value, unsigned bits)
     : low_(MpfrNumber::rounded(value, bits, MPFR_RNDD)), high_(MpfrNumber::rounded(value, bits, MPFR_RNDU)) {
-  stop_if_asked();
+  stop_if_requested();
 }
 
 Enclosure& Enclosure::operator+=(const Enclosure& other) {
@@ -52,7 +52,7 @@ Enclosure& Enclosure::operator-=(const Enclosure& other) {
 }
 
 Enclosure& Enclosure::operator*=(const Enclosure& other) {
-  stop_if_asked();
+  stop_if_requested();
   if (this == &other) return *this *= Enclosure(other);
   if (not_negative(other.low_)) {
     mpfr_mul(low_.get(), low_.get(), (not_negative(low_) ? other.low_ : other.high_).get(), MPFR_RNDD);

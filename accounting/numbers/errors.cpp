@@ -43,7 +43,7 @@ PolicyError::PolicyError(std::vector<PolicyFault> faults)
 }
 
 namespace accounting {
-void invariant_failed(const char* condition, const char* file, int line) noexcept {
+void fail_invariant(const char* condition, const char* file, int line) noexcept {
   std::fprintf(stderr, "epsilog: internal error: invariant does not hold: %s (%s:%d)\n", condition, file,
                line);
   std::abort();

@@ -9,15 +9,14 @@ thread_local const StopScope* innermost = nullptr;
 
 }  // namespace
 
-StopScope::StopScope(Ask wanted_no_more) noexcept
-    : ask_(wanted_no_more), outer_(std::exchange(innermost, this)) {}
+StopScope::StopScope(StopQuery query) noexcept : query_(query), outer_(std::exchange(innermost, this)) {}
 
 StopScope::~StopScope() {
   innermost = outer_;
 }
 
-void stop_if_asked() {
-  if (innermost != nullptr && innermost->ask_()) throw Stopped();
+void stop_if_requested() {
+  if (innermost != nullptr && innermost->query_()) throw Stopped();
 }
 
 }  // namespace epsilog::accounting

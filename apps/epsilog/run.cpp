@@ -51,7 +51,7 @@ ExitCode report(const Failure& failure, Console& console) {
 }
 
 template <class Work>
-ExitCode guarded(Console& console, const Work& work) {
+ExitCode run_guarded(Console& console, const Work& work) {
   try {
     const ExitCode exit = work();
     console.flush();
@@ -60,22 +60,23 @@ ExitCode guarded(Console& console, const Work& work) {
     Failure failure = describe(error);
     // The reader had enough: no more is said than by other commands, unless it lost what was made.
     const bool reader_gone = dynamic_cast<const ReaderGone*>(&error) != nullptr;
-    if (reader_gone && console.made().empty()) return failure.exit;
+    if (reader_gone && console.recorded_note().empty()) return failure.exit;
     // What was recorded stays so: whoever lost the line must not lose it.
-    if (failure.code == "output" && !console.made().empty()) failure.message += "; " + console.made();
+    if (failure.code == "output" && !console.recorded_note().empty())
+      failure.message += "; " + console.recorded_note();
     return report(failure, console);
   }
 }
 
 ExitCode run_words(const std::vector<std::string>& words) {
   Console plain(asks_for_json(words), false);
-  return guarded(plain, [&] {
+  return run_guarded(plain, [&] {
     VerbTable verbs = every_verb();
     const auto parsed = parse_command_line(verbs, words, plain.style().width);
     if (const auto* line = std::get_if<CommandLine>(&parsed)) {
       Console console(line->has("--json"), line->has("--quiet"),
                       line->has("--verbose") ? Console::Detail::verbose : Console::Detail::brief);
-      return guarded(console, [&] { return line->verb->run(*line, console); });
+      return run_guarded(console, [&] { return line->verb->run(*line, console); });
     }
     const auto* text = std::get_if<TextRequest>(&parsed);
     plain.write(text != nullptr ? text->text : version_text());
@@ -91,7 +92,7 @@ int run(int argc, char** argv) noexcept {
   // Nobody asks how much SQLite has allocated, and counting it costs a lock at each allocation.
   static_cast<void>(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0));
   const ExitCode exit = run_words(std::vector<std::string>(argv + 1, argv + argc));
-  deliver_signals();
+  unblock_signals();
   return static_cast<int>(exit);
 }
 

@@ -50,7 +50,7 @@ std::string version_text() {
     list += library;
   }
   return fmt::format("epsilog {}\n  commit     {}\n  build      {}, {}\n{}{}\n", kVersion,
-                     ledger::kThisProgram.commit, EPSILOG_BUILD_TYPE, kCompiler, kLabel, list);
+                     ledger::kThisBuild.commit, EPSILOG_BUILD_TYPE, kCompiler, kLabel, list);
 }
 
 }  // namespace epsilog::command

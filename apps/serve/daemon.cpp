@@ -26,10 +26,10 @@
 #include "epsilog/engine/engine.hpp"
 #include "exit_codes.hpp"
 #include "failure.hpp"
-#include "missing_sources.hpp"
 #include "printable.hpp"
 #include "server.hpp"
 #include "service_manager.hpp"
+#include "source_availability.hpp"
 #include "startup.hpp"
 #include "without_paths.hpp"
 
@@ -56,7 +56,7 @@ void warn(const std::string& text) {
   say("warning: " + text);
 }
 
-ExitCode exit_of(const std::exception& error, const command::Failure& failure) {
+ExitCode exit_code_of(const std::exception& error, const command::Failure& failure) {
   if (const auto* socket = dynamic_cast<const SocketError*>(&error)) {
     return socket->may_pass() ? ExitCode::try_again : ExitCode::invalid;
   }
@@ -66,7 +66,7 @@ ExitCode exit_of(const std::exception& error, const command::Failure& failure) {
 
 /// Says why nothing is served, with paths of `known` and no other; all of them without it.
 /// Returns the exit code.
-int failed(const std::exception& error, const std::vector<std::string>* known = nullptr) {
+int report_failure(const std::exception& error, const std::vector<std::string>* known = nullptr) {
   const command::Failure failure = command::describe(error);
   const bool of_socket = dynamic_cast<const SocketError*>(&error) != nullptr;
   const auto shown = [&](const std::string& text) {
@@ -77,11 +77,11 @@ int failed(const std::exception& error, const std::vector<std::string>* known = 
     fault.message = shown(fault.message);
     std::cerr << command::printable(fault.text()) << "\n";
   }
-  return static_cast<int>(exit_of(error, failure));
+  return static_cast<int>(exit_code_of(error, failure));
 }
 
 /// What this process has in its memory stays there: true values pass through it.
-void keep_memory_to_itself() {
+void protect_memory() {
   const rlimit none{0, 0};
   static_cast<void>(::setrlimit(RLIMIT_CORE, &none));
   static_cast<void>(::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
@@ -89,7 +89,7 @@ void keep_memory_to_itself() {
 }
 
 /// Each connection is a descriptor, and so is each file of the ledger: as many as this user may have.
-void take_descriptors() {
+void raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
@@ -119,12 +119,12 @@ void warn_of(const std::vector<MissingSource>& missing) {
 }
 
 /// Throws  as check_ledger_writable() and Engine::open().
-engine::Engine opened(const Configuration& configuration) {
+engine::Engine open_engine(const Configuration& configuration) {
   check_ledger_writable(configuration.ledger);
   return engine::Engine::open(configuration.ledger, engine_options(configuration));
 }
 
-AdmissionLimits admission_limits(const WorkLimits& limits, const Limits& connections) {
+AdmissionLimits admission_limits(const WorkLimits& limits, const ConnectionLimits& connections) {
   AdmissionLimits result;
   result.running = limits.running;
   result.curator_running = connections.curator_connections;
@@ -146,7 +146,7 @@ CostLimits cost_limits(const WorkLimits& limits) {
 }
 
 /// The signals that are taken by the loop, blocked in every thread that is made afterwards.
-sigset_t taken_signals() {
+sigset_t handled_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
@@ -164,23 +164,24 @@ class Daemon final {
   Daemon(std::string file, Configuration configuration)
       : file_(std::move(file)),
         configuration_(std::move(configuration)),
-        connections_(connection_limits(configuration_.limits, descriptors_allowed(), &warn)),
-        engine_(opened(configuration_)),
-        only_(configuration_.ledger),
+        connection_limits_(connection_limits(configuration_.limits, descriptors_allowed(), &warn)),
+        engine_(open_engine(configuration_)),
+        serve_lock_(configuration_.ledger),
         view_(configuration_.ledger),
-        admission_(admission_limits(configuration_.limits, connections_)),
+        admission_(admission_limits(configuration_.limits, connection_limits_)),
         audits_(
             [ledger = configuration_.ledger](const engine::Progress& progress, engine::StorageCheck storage) {
               return engine::audit_verify(ledger, progress, storage);
             }),
         readiness_(engine_, configuration_.ledger, kReadinessCounts, &warn,
-                   [this] { end_because_of_files(); }),
-        api_(Parts{engine_, view_, admission_, refusals_, metrics_, audits_, readiness_, engine_.ledger_id(),
-                   configuration_.ledger, ::geteuid(), &warn, [this] { end_because_of_files(); }},
+                   [this] { stop_for_replaced_files(); }),
+        api_(ApiContext{engine_, view_, admission_, refusals_, metrics_, audits_, readiness_,
+                        engine_.ledger_id(), configuration_.ledger, ::geteuid(), &warn,
+                        [this] { stop_for_replaced_files(); }},
              configuration_.limits.refusals, cost_limits(configuration_.limits)),
-        server_(api_, connections_) {
+        server_(api_, connection_limits_) {
     check_policy(engine_);
-    warn_of(look_at_sources(engine_).missing);
+    warn_of(source_availability(engine_).missing);
   }
 
   /// Throws  what opening the sockets throws.
@@ -206,7 +207,7 @@ class Daemon final {
     std::thread accepting([&] { server_.run(stop); });
     notify("READY=1\nSTATUS=serving");
     say("serving ledger " + engine_.ledger_id());
-    until_told_to_end(signals);
+    wait_for_end_signal(signals);
     notify("STOPPING=1\nSTATUS=ending");
     say("ending: what is under way is finished, nothing new is taken");
     admission_.stop();
@@ -223,7 +224,7 @@ class Daemon final {
     }
     say("ended");
     // A verification that reads a large file looks up seldom, and leaves nothing behind.
-    if (!audits_.idle(std::chrono::steady_clock::now() + kAuditEnd)) {
+    if (!audits_.wait_until_idle(std::chrono::steady_clock::now() + kAuditEnd)) {
       std::_Exit(static_cast<int>(exit_code()));
     }
     return static_cast<int>(exit_code());
@@ -231,7 +232,7 @@ class Daemon final {
 
  private:
   /// What it has open is not the ledger any more. Another start opens what is there.
-  void end_because_of_files() {
+  void stop_for_replaced_files() {
     if (files_replaced_.exchange(true)) return;
     say("the ledger's files were moved, removed or replaced; start the daemon again to serve what is there "
         "now");
@@ -239,7 +240,7 @@ class Daemon final {
   }
   [[nodiscard]] ExitCode exit_code() const { return files_replaced_ ? ExitCode::try_again : ExitCode::done; }
 
-  void until_told_to_end(int signals) {
+  void wait_for_end_signal(int signals) {
     for (;;) {
       signalfd_siginfo told{};
       const ssize_t got = ::read(signals, &told, sizeof told);
@@ -256,9 +257,9 @@ class Daemon final {
       Configuration next = read_configuration(file_);
       const std::string needed = needs_restart(configuration_, next);
       if (needed.empty()) {
-        connections_ = connection_limits(next.limits, descriptors_allowed(), &warn);
-        admission_.change(admission_limits(next.limits, connections_));
-        server_.change(connections_);
+        connection_limits_ = connection_limits(next.limits, descriptors_allowed(), &warn);
+        admission_.change(admission_limits(next.limits, connection_limits_));
+        server_.change(connection_limits_);
         api_.change(next.limits.refusals);
         api_.change(cost_limits(next.limits));
         configuration_ = std::move(next);
@@ -267,7 +268,7 @@ class Daemon final {
         say("the configuration was not taken over: to change " + needed + " the daemon has to start anew");
       }
     } catch (const std::exception& error) {
-      static_cast<void>(failed(error));
+      static_cast<void>(report_failure(error));
       say("the configuration was not taken over: the one so far stays");
     }
     notify("READY=1\nSTATUS=serving");
@@ -276,14 +277,14 @@ class Daemon final {
   const std::string file_;
   std::atomic<bool> files_replaced_ = false;
   Configuration configuration_;
-  Limits connections_;
+  ConnectionLimits connection_limits_;
   engine::Engine engine_;
-  OnlyDaemon only_;
+  ServeLock serve_lock_;
   LedgerView view_;
   Admission admission_;
   RefusalCount refusals_;
   Metrics metrics_;
-  Audits audits_;
+  AuditJobs audits_;
   Readiness readiness_;
   Api api_;
   Server server_;
@@ -292,9 +293,9 @@ class Daemon final {
 }  // namespace
 
 int serve(const std::string& configuration_file) {
-  keep_memory_to_itself();
-  take_descriptors();
-  const sigset_t signals = taken_signals();
+  protect_memory();
+  raise_descriptor_limit();
+  const sigset_t signals = handled_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::optional<std::vector<std::string>> known;
   try {
@@ -307,7 +308,7 @@ int serve(const std::string& configuration_file) {
     ::close(taken);
     return exit;
   } catch (const std::exception& error) {
-    return failed(error, known ? &*known : nullptr);
+    return report_failure(error, known ? &*known : nullptr);
   }
 }
 
@@ -315,11 +316,11 @@ int check(const std::string& configuration_file) {
   try {
     const Configuration configuration = read_configuration(configuration_file);
     static_cast<void>(connection_limits(configuration.limits, descriptors_allowed(), &warn));
-    const engine::Engine engine = opened(configuration);
+    const engine::Engine engine = open_engine(configuration);
     check_policy(engine);
-    const Sources sources = look_at_sources(engine);
+    const SourceAvailability sources = source_availability(engine);
     warn_of(sources.missing);
-    if (!sources.some_can_be_read) {
+    if (!sources.any_readable) {
       throw SourceError("the source of no dataset can be read: no release can be computed");
     }
     // What another daemon has is told last: all else is in order then.
@@ -337,7 +338,7 @@ int check(const std::string& configuration_file) {
     std::cout << "the configuration and the active policy can be served\n" << std::flush;
     return static_cast<int>(ExitCode::done);
   } catch (const std::exception& error) {
-    return failed(error);
+    return report_failure(error);
   }
 }
 

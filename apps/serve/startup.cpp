@@ -54,7 +54,7 @@ std::uint64_t kept_open(std::uint64_t curators, std::uint64_t running) {
 
 }  // namespace
 
-OnlyDaemon::OnlyDaemon(const std::string& ledger) {
+ServeLock::ServeLock(const std::string& ledger) {
   const std::string path = lock_of(ledger);
   lock_ = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock_.valid()) cannot_write(path, errno);
@@ -95,12 +95,12 @@ std::uint64_t descriptors_allowed() {
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : 1024;
 }
 
-Limits connection_limits(const WorkLimits& limits, std::uint64_t descriptors,
-                         const std::function<void(const std::string&)>& warn) {
-  Limits result;
+ConnectionLimits connection_limits(const WorkLimits& limits, std::uint64_t descriptors,
+                                   const std::function<void(const std::string&)>& warn) {
+  ConnectionLimits result;
   result.connections = limits.connections;
   result.per_uid = limits.connections_per_user;
-  result.uid_second = result.uid_burst = 4 * limits.connections_per_user;
+  result.uid_arrivals_per_second = result.uid_arrivals_burst = 4 * limits.connections_per_user;
   const std::uint64_t wanted = limits.connections + kept_open(result.curator_connections, limits.running);
   if (descriptors >= wanted) return result;
   const std::uint64_t kept = kept_open(kCuratorsAtLeast, limits.running);

@@ -9,18 +9,18 @@
 #include <vector>
 
 #include "configuration.hpp"
+#include "connection_limits.hpp"
 #include "descriptor.hpp"
 #include "epsilog/engine/engine.hpp"
-#include "limits.hpp"
 
 namespace epsilog::serve {
 
 /// A lock that is held as long as a daemon serves the ledger. It is on a file of its own: closing a
 /// descriptor of the ledger would take SQLite's locks away.
-class OnlyDaemon final {
+class ServeLock final {
  public:
   /// Throws  LedgerBusy: another daemon serves the ledger; LedgerUnusable: the lock cannot be opened.
-  explicit OnlyDaemon(const std::string& ledger);
+  explicit ServeLock(const std::string& ledger);
 
  private:
   Descriptor lock_;
@@ -39,8 +39,8 @@ void check_ledger_writable(const std::string& ledger);
 /// connections, those who ask get fewer places, so that the curator and the ledger keep theirs, and `warn` is
 /// told how many.
 /// Throws  InvalidParameter if they do not even suffice for the requests that are answered at a time.
-[[nodiscard]] Limits connection_limits(const WorkLimits& limits, std::uint64_t descriptors,
-                                       const std::function<void(const std::string&)>& warn);
+[[nodiscard]] ConnectionLimits connection_limits(const WorkLimits& limits, std::uint64_t descriptors,
+                                                 const std::function<void(const std::string&)>& warn);
 
 /// Throws  PolicyError for an active policy under which nothing can be served.
 void check_policy(const engine::Engine& engine);

@@ -30,7 +30,7 @@ double submitted(engine::Engine& engine, const std::string& who, std::int64_t co
   std::atomic<bool> granted = true;
   const double time = time_of([&] {
     for (std::int64_t i = 0; i < count; ++i) {
-      engine.submit(keyed_release(i, who), bits, {}, [&](engine::Submitted outcome) {
+      engine.submit(keyed_release(i, who), bits, {}, [&](engine::SubmissionOutcome outcome) {
         if (!outcome.answer || !outcome.answer->recorded.granted) granted = false;
         if (--left == 0) left.notify_one();
       });

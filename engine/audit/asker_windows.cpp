@@ -12,7 +12,7 @@ using ledger::Outcome;
 
 constexpr std::int64_t kLongestMs = std::int64_t{1000} * 365 * 24 * 3600;
 
-/// As AskerWindow has it; nothing of accounts that not every request is charged to.
+/// As ChargeWindow has it; nothing of accounts that not every request is charged to.
 std::optional<std::string> scope_of_window(const std::string& account_scope) {
   const auto scope = parse_scope(account_scope);
   if (!scope) return std::nullopt;
@@ -75,7 +75,7 @@ void AskerWindows::decision(const ledger::StoredDecision& stored, const WaitingR
   open_.insert_or_assign(stored.id, std::move(amounts));
 }
 
-accounting::Integer AskerWindows::before(const ledger::AskerWindow& window, const std::string& at) const {
+accounting::Integer AskerWindows::before(const ledger::ChargeWindow& window, const std::string& at) const {
   const Key key{window.principal, window.dataset, window.scope, window.measure};
   accounting::Integer sum = 0;
   if (const auto reserved = reserved_.find(key); reserved != reserved_.end()) sum += reserved->second;

@@ -14,7 +14,7 @@
 #include "audit_requests.hpp"
 #include "epsilog/accounting/rational.hpp"
 #include "epsilog/engine/policy.hpp"
-#include "epsilog/ledger/asker_charges.hpp"
+#include "epsilog/ledger/principal_charges.hpp"
 
 namespace epsilog::engine {
 
@@ -25,13 +25,13 @@ class AskerWindows final {
   /// Call for every decision, in order. `waiting`: what it is about, as it stood before.
   void decision(const ledger::StoredDecision& stored, const WaitingRequest* waiting);
   /// What was charged after `at` less the window's seconds, by decisions up to now, and what is reserved.
-  [[nodiscard]] accounting::Integer before(const ledger::AskerWindow& window, const std::string& at) const;
+  [[nodiscard]] accounting::Integer before(const ledger::ChargeWindow& window, const std::string& at) const;
 
  private:
-  /// Who asks, the dataset, its accounts as AskerWindow has them, the measure.
+  /// Who asks, the dataset, its accounts as ChargeWindow has them, the measure.
   using Key = std::array<std::string, 4>;
   /// Times, and what was charged up to each.
-  struct Charged {
+  struct ChargeHistory {
     std::vector<std::int64_t> times = {};
     std::vector<accounting::Integer> sums = {0};  // one more than there are times
   };
@@ -40,7 +40,7 @@ class AskerWindows final {
   void charge(std::int64_t now, const Amounts& amounts);
 
   std::set<std::string> datasets_;
-  std::map<Key, Charged> charged_;
+  std::map<Key, ChargeHistory> charged_;
   std::map<Key, accounting::Integer> reserved_;
   std::map<std::string, Amounts> open_;  // by id of the reservation
 };

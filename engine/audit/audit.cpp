@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "audit_beginning.hpp"
 #include "audit_fold.hpp"
+#include "audit_snapshot.hpp"
 #include "audit_threads.hpp"
-#include "decisions_ahead.hpp"
+#include "decision_read_ahead.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
 #include "epsilog/engine/audit.hpp"
@@ -124,8 +124,8 @@ double share_of_file(StorageCheck storage) {
 using Visit = accounting::CallbackRef<void(const ReplayedDecision&)>;
 
 /// What the fold says of one decision, apart from what it said before.
-ReplayedDecision replayed(AuditFold& fold, const ledger::StoredDecision& stored,
-                          const std::vector<AuditFault>& faults) {
+ReplayedDecision replay_decision(AuditFold& fold, const ledger::StoredDecision& stored,
+                                 const std::vector<AuditFault>& faults) {
   const std::size_t before = faults.size();
   fold.decision(stored);
   ReplayedDecision result;
@@ -145,7 +145,7 @@ struct DecisionSource {
   ledger::Inspection& inspection;
   const ledger::HistoryEnd& end;
   std::chrono::milliseconds slice;
-  std::optional<DecisionsAhead> ahead;
+  std::optional<DecisionReadAhead> ahead;
 
   template <class... Visitors>
   void each(const Visitors&... visitors) {
@@ -161,16 +161,16 @@ struct DecisionSource {
 /// none was.
 ///
 /// A credential that is named before there was one is nobody's word but that of the line itself. From then on
-/// VouchedNames finds it. A claim can be told from a credential only where there are some.
+/// CredentialAudit finds it. A claim can be told from a credential only where there are some.
 void note_claimed_approval(const ledger::StoredDecision& stored, const std::string& since,
-                           const VouchedNames& vouched, AuditReport& report) {
+                           const CredentialAudit& credential_audit, AuditReport& report) {
   if (stored.draft.outcome != ledger::Outcome::approved) return;
   const bool before = since.empty() || stored.created_at <= since;
   const bool noted = stored.via == "claimed" ? !since.empty() && stored.created_at >= since
-                                             : before && !vouched.has_credential_of(stored);
+                                             : before && !credential_audit.has_credential_of(stored);
   if (!noted) return;
   report.claimed_approvals = report.claimed_approvals.value_or(0) + 1;
-  if (report.claimed.size() < kClaimedApprovalsTold) {
+  if (report.claimed.size() < kClaimedApprovalsListed) {
     report.claimed.push_back({stored.id, stored.draft.principal, stored.created_at});
   }
 }
@@ -182,9 +182,9 @@ void check_decisions(DecisionSource& source, AuditFold& fold, AuditReport& repor
   source.each(
       [&](const ledger::StoredDecision& stored) {
         std::optional<ReplayedDecision> decision;
-        attempt(stored.id.c_str(), faults, [&] { decision = replayed(fold, stored, faults); });
+        attempt(stored.id.c_str(), faults, [&] { decision = replay_decision(fold, stored, faults); });
         if (visit && decision) visit(*decision);
-        note_claimed_approval(stored, credentials_since, fold.vouched(), report);
+        note_claimed_approval(stored, credentials_since, fold.credential_audit(), report);
         ++report.records;
         if (progress && report.records % 1024 == 0) {
           const accounting::DefaultFloatingPoint floating_point;
@@ -200,61 +200,62 @@ void check_decisions(DecisionSource& source, AuditFold& fold, AuditReport& repor
       [&faults](const ledger::StoredFault& fault) { faults.push_back(fault_of(fault)); });
 }
 
-void check_history(const Beginning& beginning, DecisionSource& source, AuditReport& report,
+void check_history(const AuditSnapshot& beginning, DecisionSource& source, AuditReport& report,
                    std::vector<AuditFault>& faults, const Visit& visit, const Progress& progress,
                    double begun) {
   AuditFold fold(source.inspection, faults);
   attempt("clock events", faults, [&] {
-    beginning.clock_events.tell([&](const ledger::ClockEvent& row) { fold.clock_event(row); });
+    beginning.clock_events.replay([&](const ledger::ClockEvent& row) { fold.clock_event(row); });
   });
   attempt("policy versions", faults, [&] {
-    beginning.versions.tell([&](const ledger::PolicyVersion& version) {
+    beginning.versions.replay([&](const ledger::PolicyVersion& version) {
       attempt("policy versions", faults, [&] { fold.policy_version(version); });
     });
   });
   attempt("relocations", faults, [&] {
-    beginning.relocations.tell([&](const ledger::Relocation& relocation) {
+    beginning.relocations.replay([&](const ledger::Relocation& relocation) {
       fold.relocation(relocation);
       report.relocations.push_back(relocation);
     });
   });
   attempt("key events", faults, [&] {
-    beginning.unfounded_keys.tell([&](const Beginning::Unfounded& key) {
+    beginning.unfounded_keys.replay([&](const AuditSnapshot::Unfounded& key) {
       faults.push_back({"key event " + std::to_string(key.first), "key_unfounded", key.second});
     });
   });
   std::string since;
   attempt("credential events", faults, [&] {
-    beginning.first_credential.tell([&](const std::string& first) { since = first; });
+    beginning.first_credential.replay([&](const std::string& first) { since = first; });
     if (!since.empty()) report.claimed_approvals = report.ended_credentials = 0;
-    beginning.credentials.tell([](const Credential&) {});
+    beginning.credentials.replay([](const Credential&) {});
     fold.credentials(beginning.credentials.rows, since);
-    beginning.unfounded_credentials.tell([&](const Beginning::Unfounded& credential) {
+    beginning.unfounded_credentials.replay([&](const AuditSnapshot::Unfounded& credential) {
       faults.push_back({"credential event " + std::to_string(credential.first), "credential_unfounded",
                         credential.second});
     });
   });
   attempt("limit changes", faults, [&] {
-    beginning.limit_changes.tell([&](const ledger::LimitChange& change) { fold.limit_change(change); });
+    beginning.limit_changes.replay([&](const ledger::LimitChange& change) { fold.limit_change(change); });
   });
   attempt("limit removals", faults, [&] {
-    beginning.limit_removals.tell([&](const ledger::LimitRemoval& removal) { fold.limit_removal(removal); });
+    beginning.limit_removals.replay(
+        [&](const ledger::LimitRemoval& removal) { fold.limit_removal(removal); });
   });
   attempt("accounts", faults, [&] {
     for (const ledger::StoredFault& fault : beginning.of_accounts) faults.push_back(fault_of(fault));
-    beginning.accounts.tell([](const ledger::AccountState&) {});
+    beginning.accounts.replay([](const ledger::AccountState&) {});
   });
   fold.accounts(beginning.accounts.rows);
   std::int64_t total = 1;
   attempt("meta", faults, [&] {
-    beginning.decisions.tell([&](std::int64_t count) { total = std::max<std::int64_t>(1, count); });
+    beginning.decisions.replay([&](std::int64_t count) { total = std::max<std::int64_t>(1, count); });
   });
   attempt("decisions", faults,
           [&] { check_decisions(source, fold, report, faults, total, visit, progress, begun, since); });
-  if (report.ended_credentials) report.ended_credentials = fold.vouched().by_ended();
-  report.ended = fold.vouched().longest();
+  if (report.ended_credentials) report.ended_credentials = fold.credential_audit().ended_count();
+  report.ended = fold.credential_audit().longest();
   attempt("open decisions", faults,
-          [&] { beginning.open.tell([&](const std::string& id) { fold.listed_open(id); }); });
+          [&] { beginning.open.replay([&](const std::string& id) { fold.listed_open(id); }); });
   attempt("accounts", faults, [&] { fold.finish(); });
 }
 
@@ -270,7 +271,7 @@ int processors() {
 
 bool pays(Threads threads, ledger::Snapshot& view) {
   if (threads != Threads::where_it_pays) return threads == Threads::several;
-  return processors() > 1 && view.decisions() >= kLongHistory;
+  return processors() > 1 && view.decision_count() >= kLongHistory;
 }
 
 /// Views of one history, the first for whoever judges: three where that pays, else one.
@@ -291,9 +292,9 @@ std::vector<ledger::Snapshot> views(const ledger::Ledger& ledger, Threads thread
 void check_in_order(ledger::Snapshot& view, AuditReport& report, const Visit& visit, const Progress& progress,
                     std::chrono::milliseconds slice) {
   ledger::Inspection inspection(view);
-  view.let_go();
+  view.close_between_reads();
   check_file(inspection, report.storage, report.faults);
-  const Beginning beginning = Beginning::of(view);
+  const AuditSnapshot beginning = AuditSnapshot::of(view);
   DecisionSource source{inspection, beginning.end, slice, {}};
   check_history(beginning, source, report, report.faults, visit, progress, share_of_file(report.storage));
 }
@@ -304,8 +305,8 @@ void check_in_order(ledger::Snapshot& view, AuditReport& report, const Visit& vi
 bool check_side_by_side(std::vector<ledger::Snapshot>& views, AuditReport& report, const Visit& visit,
                         const Progress& progress, std::chrono::milliseconds slice) {
   ledger::Inspection inspection(views.at(0));
-  const Beginning beginning = Beginning::of(views.at(0));
-  for (ledger::Snapshot& view : views) view.let_go();
+  const AuditSnapshot beginning = AuditSnapshot::of(views.at(0));
+  for (ledger::Snapshot& view : views) view.close_between_reads();
   DecisionSource source{inspection, beginning.end, slice, {}};
   std::optional<WorkerThread> file;
   try {
@@ -343,13 +344,13 @@ AuditReport audit_replay_by(Threads threads, const std::string& ledger_path, Vis
   report.storage = storage;
   try {
     const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path, opening);
-    report.end_memory = ledger.end_memory();
-    report.over_fuse = ledger.lies_over_fuse();
+    report.end_mark_state = ledger.end_mark_state();
+    report.over_fuse = ledger.is_on_fuse();
     std::vector<ledger::Snapshot> found = views(ledger, threads);
-    report.untold_replicas = found.front().untold_replicas();
+    report.stale_replicas = found.front().stale_replicas();
     if (found.size() == 1 || !check_side_by_side(found, report, visit, progress, slice))
       check_in_order(found.front(), report, visit, progress, slice);
-    const auto reason = poison == Poison::is_fault ? ledger.poisoned() : std::nullopt;
+    const auto reason = poison == Poison::is_fault ? ledger.poison_reason() : std::nullopt;
     if (reason) {
       report.faults.push_back(
           {"ledger", std::string(kPoisoned), *reason + "; nobody can write to it until `epsilog recover`"});

@@ -16,7 +16,7 @@ std::string policy_record(std::int64_t version) {
   return "policy " + std::to_string(version);
 }
 
-std::string moved(std::int64_t from, std::int64_t to) {
+std::string order_text(std::int64_t from, std::int64_t to) {
   return " stands after decision " + std::to_string(from) + ", its policy came after " + std::to_string(to);
 }
 
@@ -70,7 +70,7 @@ void AuditBalances::policy(const AppliedPolicy& applied, const AppliedPolicy* be
     fault(policy_record(applied.version.version), "limit_below_spent",
           "puts the " + name.measure + " limit of '" + name.dataset + "' below what is spent and reserved");
   }
-  for (const ledger::AccountState& account : accounts_wanted(applied.policy)) {
+  for (const ledger::AccountState& account : declared_accounts(applied.policy)) {
     folded_.try_emplace(account.name(), accounting::Balance{.limit = account.balance.limit});
   }
 }
@@ -98,7 +98,7 @@ void AuditBalances::compare_limits(const ledger::PolicyVersion& version, const E
       const std::string what = "limit change " + std::to_string(change.seq);
       if (change.after_decision != version.after_decision) {
         fault(account_record(change.account), "limit_change_moved",
-              what + moved(change.after_decision, version.after_decision));
+              what + order_text(change.after_decision, version.after_decision));
       }
       const auto entry = expected.find(change.account);
       if (entry == expected.end() || entry->second != std::pair(change.old_limit, change.new_limit)) {
@@ -128,7 +128,8 @@ void AuditBalances::compare_removals(const ledger::PolicyVersion& version, const
       const std::string what = "limit removal " + std::to_string(removal.seq);
       const std::string record = account_record(removal.account);
       if (removal.after_decision != version.after_decision) {
-        fault(record, "limit_removal_moved", what + moved(removal.after_decision, version.after_decision));
+        fault(record, "limit_removal_moved",
+              what + order_text(removal.after_decision, version.after_decision));
       }
       if (removal.removed_at != version.applied_at || removal.by != version.applied_by) {
         fault(record, "limit_removal_changed", what + " has not the time and author of " + policy);
@@ -164,8 +165,9 @@ std::vector<ledger::AccountState> AuditBalances::present(
   return result;
 }
 
-void AuditBalances::open(const std::vector<Ask>& asks) {
-  for (const Ask& ask : asks) folded_.try_emplace(ask.account, accounting::Balance{.limit = ask.limit});
+void AuditBalances::open(const std::vector<PlannedCharge>& planned_charges) {
+  for (const PlannedCharge& charge : planned_charges)
+    folded_.try_emplace(charge.account, accounting::Balance{.limit = charge.limit});
 }
 
 std::vector<ledger::Charge> AuditBalances::charges_of(const std::string& decision,
@@ -174,7 +176,7 @@ std::vector<ledger::Charge> AuditBalances::charges_of(const std::string& decisio
   for (const Debit& debit : debits) {
     if (debit.account.id != 0) {
       stored.push_back(debit);
-    } else if (debit.ask.amount != 0) {
+    } else if (debit.charge.amount != 0) {
       fault(decision, "account_missing",
             "charges the " + debit.account.measure + " account of '" + debit.account.dataset + "'" +
                 (debit.account.scope.empty() ? "" : ", " + debit.account.scope) + ", which is not there");

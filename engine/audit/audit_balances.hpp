@@ -33,7 +33,7 @@ class AuditBalances final {
   [[nodiscard]] std::vector<ledger::AccountState> present(
       const std::vector<ledger::AccountName>& names) const;
   /// A request opens the accounts that were not there.
-  void open(const std::vector<Ask>& asks);
+  void open(const std::vector<PlannedCharge>& planned_charges);
   /// What a decision takes from accounts; one that is not stored is named and left out.
   [[nodiscard]] std::vector<ledger::Charge> charges_of(const std::string& decision,
                                                        const std::vector<Debit>& debits);

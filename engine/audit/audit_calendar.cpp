@@ -7,7 +7,7 @@ namespace epsilog::engine {
 namespace {
 
 /// Where the calendar stands, event by event; "" while it goes on.
-class Held {
+class CalendarStop {
  public:
   void follow(const ledger::ClockEvent& event) {
     if (event.kind == "confirmed") at_.clear();
@@ -27,7 +27,7 @@ class Held {
 }  // namespace
 
 std::string AuditCalendar::at(const std::string& instant, std::int64_t after_decision) const {
-  Held held;
+  CalendarStop held;
   for (const ledger::ClockEvent& event : events_) {
     if (event.after_decision <= after_decision) held.follow(event);
   }
@@ -35,7 +35,7 @@ std::string AuditCalendar::at(const std::string& instant, std::int64_t after_dec
 }
 
 std::string AuditCalendar::at(const ledger::PolicyVersion& version) const {
-  Held held;
+  CalendarStop held;
   for (const ledger::ClockEvent& event : events_) {
     if (event.event < version.event) held.follow(event);
   }

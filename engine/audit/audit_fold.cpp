@@ -55,7 +55,7 @@ void AuditFold::policy_version(const ledger::PolicyVersion& version) {
   }
   if (applied) windows_.policy(applied->policy);
   policies_[version.version] = applied;
-  places_[version.version] = {version.after_decision, version.event};
+  positions_[version.version] = {version.after_decision, version.event};
 }
 
 std::string AuditFold::policy_sha256(std::int64_t version) const {
@@ -189,24 +189,25 @@ Terms AuditFold::terms(const AppliedPolicy& applied, const ledger::StoredDecisio
   return terms_under(applied, request, plans_, calendar_time(stored));
 }
 
-std::uint64_t AuditFold::required(const Terms& terms, const Request& request,
-                                  const ledger::StoredDecision& stored) const {
-  const auto before = [&](const ledger::AskerWindow& window) {
+std::uint64_t AuditFold::required_approvals(const Terms& terms, const Request& request,
+                                            const ledger::StoredDecision& stored) const {
+  const auto before = [&](const ledger::ChargeWindow& window) {
     return windows_.before(window, stored.created_at);
   };
   if (terms.plan)
-    return approval_need(*terms.dataset, *terms.plan, request.principal, terms.asks, before).required;
+    return approval_need(*terms.dataset, *terms.plan, request.principal, terms.planned_charges, before)
+        .required;
   return terms.dataset != nullptr && terms.dataset->approvals ? terms.dataset->approvals->required : 0;
 }
 
 void AuditFold::check_charges(const ledger::StoredDecision& stored, const Terms& terms) {
   const ledger::Outcome outcome = stored.draft.outcome;
   const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
-  if (debited) balances_.open(terms.asks);
+  if (debited) balances_.open(terms.planned_charges);
   std::vector<ledger::Charge> expected;
   if (debited) {
-    expected =
-        balances_.charges_of(stored.id, debits(terms.asks, balances_.present(account_names(terms.asks))));
+    expected = balances_.charges_of(
+        stored.id, debits(terms.planned_charges, balances_.present(account_names(terms.planned_charges))));
   }
   if (!same_charges(expected, stored.charges)) {
     fault(stored.id, "charge_changed", "its charges are not what its plan costs");
@@ -217,8 +218,8 @@ std::vector<ledger::AccountName> AuditFold::check_decided_on(const ledger::Store
                                                              const Request& request, const Terms& terms,
                                                              ledger::Outcome if_granted,
                                                              const std::optional<KeyConflict>& conflict) {
-  const std::vector<ledger::AccountName> names = account_names(terms.asks);
-  const std::vector<Debit> owed = debits(terms.asks, balances_.present(names));
+  const std::vector<ledger::AccountName> names = account_names(terms.planned_charges);
+  const std::vector<Debit> owed = debits(terms.planned_charges, balances_.present(names));
   const Decision decision =
       decide(terms.applied->policy, *terms.dataset, request, *terms.plan, owed, conflict, kReasonsStored);
   check_decided(stored, decision, decision.granted() ? if_granted : ledger::Outcome::refused);
@@ -226,7 +227,7 @@ std::vector<ledger::AccountName> AuditFold::check_decided_on(const ledger::Store
   check_charges(stored, terms);
   std::vector<ledger::AccountName> recorded;
   for (const Debit& debit : recorded_debits(owed, decision, stored.draft.outcome)) {
-    recorded.push_back(debit.ask.account);
+    recorded.push_back(debit.charge.account);
   }
   return recorded;
 }
@@ -237,11 +238,11 @@ namespace {
 /// writer's table is what it checks.
 ledger::Outcome outcome_if_granted(const Request& request, std::uint64_t approvals_required) {
   if (approvals_required != 0) return ledger::Outcome::pending;
-  switch (request.holding) {
-    case Holding::none:
+  switch (request.reservation) {
+    case ReservationKind::none:
       return ledger::Outcome::granted;
-    case Holding::reserved:
-    case Holding::reserved_against_token:
+    case ReservationKind::reserved:
+    case ReservationKind::reserved_against_token:
       return ledger::Outcome::reserved;
   }
   EPSILOG_INVARIANT(false);
@@ -251,8 +252,8 @@ ledger::Outcome outcome_if_granted(const Request& request, std::uint64_t approva
 
 /// Decides the stored request again, on the balances that the charges before it add up to.
 std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDecision& stored) {
-  vouched_.decision(stored);
-  const StoredRequests::Read& read = texts_.read(stored.draft.request);
+  credential_audit_.decision(stored);
+  const StoredRequests::ParsedText& read = texts_.read(stored.draft.request);
   const StoredRequest& parsed = read.stored;
   Request request = parsed.request;
   request.principal = stored.draft.principal;
@@ -274,10 +275,11 @@ std::vector<ledger::AccountName> AuditFold::check_request(const ledger::StoredDe
     fault(stored.id, "decision_differs", "is bound to a key, and its asker may not ask this dataset");
   }
   const Plan& plan = *asked.plan;
-  asked.asks = asks(applied.policy, *asked.dataset, request, plan, calendar_time(stored));
+  asked.planned_charges =
+      planned_charges(applied.policy, *asked.dataset, request, plan, calendar_time(stored));
   const ledger::Outcome outcome = stored.draft.outcome;
   const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
-  const std::uint64_t approvals_required = request.unread ? 0 : required(asked, request, stored);
+  const std::uint64_t approvals_required = request.unread ? 0 : required_approvals(asked, request, stored);
   if (debited && approvals_required > 0) {
     fault(stored.id, "approval_missing", "its policy asks for approvals, and there was none");
   }
@@ -306,9 +308,9 @@ std::vector<ledger::AccountName> AuditFold::check_approved(const ledger::StoredD
   const Terms asked = terms(of_root, stored, waiting.request);
   const Terms now = terms(active, stored, waiting.request);
   if (!asked.plan) throw LedgerCorrupt("cannot be planned under its policy");
-  requests_.check_approved(stored, waiting, active, required(now, waiting.request, stored));
+  requests_.check_approved(stored, waiting, active, required_approvals(now, waiting.request, stored));
   if (stored.release) fault(stored.id, "release_unfounded", "was not granted but holds a release");
-  if (const auto changed = policy_changed(asked, now)) {
+  if (const auto changed = policy_changed_reason(asked, now)) {
     check_decided(stored, Decision({*changed}, 1), ledger::Outcome::refused);
     check_charges(stored, now);
     return {};
@@ -320,7 +322,7 @@ bool AuditFold::last_approval(const ledger::StoredDecision& stored, const Waitin
   if (stored.draft.outcome != ledger::Outcome::approved) return false;
   const AppliedPolicy& active = active_for(stored);
   const Terms now = terms(active, stored, waiting.request);
-  return entitled(active.policy, waiting) + 1 >= required(now, waiting.request, stored);
+  return entitled_approvals(active.policy, waiting) + 1 >= required_approvals(now, waiting.request, stored);
 }
 
 /// Checks a decision about an earlier one.
@@ -329,15 +331,15 @@ std::vector<ledger::AccountName> AuditFold::check_about(const ledger::StoredDeci
   const std::string calendar = calendar_time(stored);
   const Standpoint at{active_for(stored), calendar};
   if (stores_act(stored.draft.outcome)) {
-    if (requests_.check_act(stored, waiting, at)) vouched_.decision(stored);
+    if (requests_.check_act(stored, waiting, at)) credential_audit_.decision(stored);
   } else if (stored.draft.request != waiting.root.draft.request) {
     fault(stored.id, "request_changed", "its request is not that of what it is about");
   } else if (stored.draft.outcome != ledger::Outcome::granted) {
     return check_approved(stored, waiting);
   } else {
-    vouched_.decision(stored);
+    credential_audit_.decision(stored);
     requests_.check_post(stored, waiting, at);
-    const auto planned = policies_.find(planned_under(waiting.holder));
+    const auto planned = policies_.find(planning_version(waiting.holder));
     if (planned == policies_.end() || !planned->second) {
       throw LedgerCorrupt("posts a reservation planned under a policy that is missing or invalid");
     }
@@ -348,7 +350,7 @@ std::vector<ledger::AccountName> AuditFold::check_about(const ledger::StoredDeci
   if (waiting.reserved() && stored.draft.outcome != ledger::Outcome::token_issued) {
     for (const ledger::AccountState& account : waiting.holder.accounts) moved.push_back(account.name());
   }
-  if (stored.draft.outcome == ledger::Outcome::voided) moved.resize(recordable(moved));
+  if (stored.draft.outcome == ledger::Outcome::voided) moved.resize(recordable_count(moved));
   return moved;
 }
 

@@ -15,12 +15,12 @@
 #include "audit_calendar.hpp"
 #include "audit_requests.hpp"
 #include "bound_keys.hpp"
+#include "credential_audit.hpp"
 #include "decide.hpp"
 #include "epsilog/engine/audit_fault.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "plan_cache.hpp"
 #include "stored_requests.hpp"
-#include "vouched_names.hpp"
 
 namespace epsilog::engine {
 
@@ -28,7 +28,7 @@ class AuditFold {
  public:
   /// Requires  all of these outlive it.
   AuditFold(ledger::Inspection& inspection, std::vector<AuditFault>& faults)
-      : faults_(faults), balances_(faults), requests_(faults), keys_(inspection), vouched_(faults) {}
+      : faults_(faults), balances_(faults), requests_(faults), keys_(inspection), credential_audit_(faults) {}
 
   /// Call in this order: every clock event, policy version, relocation, the credentials, every limit change
   /// and removal, the accounts as they stand, every decision by seq, what is listed as open, then finish().
@@ -36,7 +36,7 @@ class AuditFold {
   void policy_version(const ledger::PolicyVersion& version);
   void relocation(const ledger::Relocation& relocation);
   void credentials(const std::vector<Credential>& all, const std::string& since) {
-    vouched_.credentials(all, since);
+    credential_audit_.credentials(all, since);
   }
   void limit_change(const ledger::LimitChange& change) { balances_.limit_change(change); }
   void limit_removal(const ledger::LimitRemoval& removal) { balances_.limit_removal(removal); }
@@ -49,13 +49,13 @@ class AuditFold {
 
   /// "" for a version that is not there.
   [[nodiscard]] std::string policy_sha256(std::int64_t version) const;
-  [[nodiscard]] const VouchedNames& vouched() const noexcept { return vouched_; }
+  [[nodiscard]] const CredentialAudit& credential_audit() const noexcept { return credential_audit_; }
 
  private:
   void fault(const std::string& record, const char* code, std::string message);
   // audit_fold_order.cpp
   /// A policy version in the order of the history.
-  struct PolicyPlace {
+  struct PolicyPosition {
     std::int64_t after_decision = 0;
     std::int64_t event = 0;
   };
@@ -83,8 +83,8 @@ class AuditFold {
   void check_charges(const ledger::StoredDecision& stored, const Terms& terms);
   [[nodiscard]] Terms terms(const AppliedPolicy& applied, const ledger::StoredDecision& stored,
                             const Request& request);
-  [[nodiscard]] std::uint64_t required(const Terms& terms, const Request& request,
-                                       const ledger::StoredDecision& stored) const;
+  [[nodiscard]] std::uint64_t required_approvals(const Terms& terms, const Request& request,
+                                                 const ledger::StoredDecision& stored) const;
   /// Whether an approval is the last one that is needed.
   [[nodiscard]] bool last_approval(const ledger::StoredDecision& stored, const WaitingRequest& waiting);
   void check_decided(const ledger::StoredDecision& stored, const Decision& decision,
@@ -101,13 +101,13 @@ class AuditFold {
 
   std::vector<AuditFault>& faults_;
   std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;  // nullptr: invalid
-  std::map<std::int64_t, PolicyPlace> places_;                             // of the same versions
+  std::map<std::int64_t, PolicyPosition> positions_;                       // of the same versions
   AuditBalances balances_;
   AuditCalendar calendar_;
   AuditRequests requests_;
   AskerWindows windows_;
   BoundKeys keys_;
-  VouchedNames vouched_;
+  CredentialAudit credential_audit_;
   StoredRequests texts_;
   PlanCache plans_;
   std::int64_t policy_ = 0;

@@ -10,7 +10,7 @@ namespace epsilog::engine {
 /// A source can move where the policy that was active then declares one.
 void AuditFold::relocation(const ledger::Relocation& relocation) {
   std::shared_ptr<const AppliedPolicy> active;
-  for (const auto& [version, place] : places_) {
+  for (const auto& [version, place] : positions_) {
     if (place.event < relocation.event) active = policies_.at(version);
   }
   if (!active) return;  // named already
@@ -51,7 +51,7 @@ void AuditFold::check_active_policy(const ledger::StoredDecision& stored) {
 
 void AuditFold::follow_policies(const ledger::StoredDecision& stored) {
   std::int64_t last = policy_;
-  for (auto next = places_.upper_bound(policy_); next != places_.end(); ++next) {
+  for (auto next = positions_.upper_bound(policy_); next != positions_.end(); ++next) {
     if (next->second.after_decision >= stored.seq) break;
     last = next->first;
   }
@@ -60,8 +60,9 @@ void AuditFold::follow_policies(const ledger::StoredDecision& stored) {
 }
 
 void AuditFold::follow_remaining_policies() {
-  for (auto next = places_.upper_bound(policy_); next != places_.end(); next = places_.upper_bound(policy_)) {
-    const PolicyPlace& place = next->second;
+  for (auto next = positions_.upper_bound(policy_); next != positions_.end();
+       next = positions_.upper_bound(policy_)) {
+    const PolicyPosition& place = next->second;
     if (place.after_decision > last_seq_) {
       fault("policy " + std::to_string(next->first), "policy_order",
             "stands after decision " + std::to_string(place.after_decision) + ", and the last is " +

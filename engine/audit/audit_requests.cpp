@@ -46,7 +46,7 @@ bool approves(const Policy& policy, const WaitingRequest& waiting, const std::st
 
 }  // namespace
 
-std::uint64_t entitled(const Policy& policy, const WaitingRequest& waiting) {
+std::uint64_t entitled_approvals(const Policy& policy, const WaitingRequest& waiting) {
   return static_cast<std::uint64_t>(
       std::count_if(waiting.approvers.begin(), waiting.approvers.end(),
                     [&](const std::string& who) { return approves(policy, waiting, who); }));
@@ -144,7 +144,7 @@ void AuditRequests::check_poster(const StoredDecision& stored, const WaitingRequ
 void AuditRequests::check_token(const StoredDecision& stored, const WaitingRequest& waiting, bool read_here,
                                 const Standpoint& at) {
   const bool computed_here = waiting.request.question.statistic.kind != StatisticKind::value;
-  const bool guarded = waiting.request.holding == Holding::reserved_against_token;
+  const bool guarded = waiting.request.reservation == ReservationKind::reserved_against_token;
   if (read_here ? !computed_here : !guarded) {
     fault(stored.id, "token_unfounded", "nothing is handed out against a token of this reservation");
   }
@@ -243,7 +243,7 @@ void AuditRequests::check_post(const StoredDecision& stored, const WaitingReques
   }
   check_poster(stored, waiting, at);
   const bool computed_here = waiting.request.question.statistic.kind != StatisticKind::value;
-  const bool guarded = waiting.request.holding == Holding::reserved_against_token;
+  const bool guarded = waiting.request.reservation == ReservationKind::reserved_against_token;
   if ((computed_here || guarded) && !waiting.token_issued) {
     fault(stored.id, "token_missing", "was released although no token for its data was on record");
   }
@@ -255,7 +255,7 @@ void AuditRequests::check_post(const StoredDecision& stored, const WaitingReques
 
 void AuditRequests::check_approved(const StoredDecision& stored, const WaitingRequest& waiting,
                                    const AppliedPolicy& active, std::uint64_t required) {
-  const std::uint64_t votes = entitled(active.policy, waiting);
+  const std::uint64_t votes = entitled_approvals(active.policy, waiting);
   if (votes < required) {
     fault(stored.id, "approval_missing",
           "was decided after " + std::to_string(votes) + " of " + std::to_string(required) + " approvals");

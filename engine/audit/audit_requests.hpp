@@ -87,7 +87,7 @@ class AuditRequests final {
 };
 
 /// How many of the approvals are by who may approve under a policy.
-[[nodiscard]] std::uint64_t entitled(const Policy& policy, const WaitingRequest& waiting);
+[[nodiscard]] std::uint64_t entitled_approvals(const Policy& policy, const WaitingRequest& waiting);
 /// Whether it holds budget of a period that is not the current one.
 [[nodiscard]] bool holds_past_period(const WaitingRequest& waiting, const std::string& calendar_time);
 

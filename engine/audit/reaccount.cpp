@@ -21,7 +21,7 @@ namespace {
 
 using accounting::Integer;
 using Amounts = std::map<std::string, std::int64_t>;  // grid units by measure
-using Charged = std::map<std::string, Integer>;       // their sums
+using ChargedUnits = std::map<std::string, Integer>;  // their sums
 
 /// Of the work's progress, what reading takes.
 constexpr double kReadingShare = 0.3;
@@ -30,7 +30,7 @@ const Rational kUsualDelta(1, 1'000'000);
 /// Of one dataset or scope.
 struct Tally {
   LawCounts counts;
-  Charged charged;
+  ChargedUnits charged;
   std::int64_t releases = 0;
   std::int64_t draws = 0;
   std::int64_t inexpressible = 0;
@@ -112,8 +112,8 @@ class History final {
       const std::string& mechanism = release.rows.empty() ? release.mechanism : release.rows[part].mechanism;
       for (std::size_t i = 0; i < parts[part].components; ++i) {
         const ledger::ComponentRecord& component = release.components[parts[part].component + i];
-        numbers.push_back(laws_.numbered(loss_key(mechanism, component),
-                                         [&] { return recorded_loss(mechanism, component); }));
+        numbers.push_back(laws_.law_index(loss_key(mechanism, component),
+                                          [&] { return recorded_loss(mechanism, component); }));
       }
     }
     return numbers;
@@ -150,7 +150,7 @@ class History final {
     }
     std::string key = "charge";
     for (const auto& [measure, amount] : amounts) key += " " + measure + " " + std::to_string(amount);
-    ++tally.counts[laws_.numbered(key, [&] { return *loss; })];
+    ++tally.counts[laws_.law_index(key, [&] { return *loss; })];
   }
 
   bool scopes_;
@@ -161,7 +161,7 @@ class History final {
   Laws laws_;
 };
 
-accounting::RenyiCurve charged_curve(const Charged& charges) {
+accounting::RenyiCurve charged_curve(const ChargedUnits& charges) {
   accounting::RenyiCurve curve;
   for (const auto& [measure, units] : charges) {
     const auto parsed = parse_measure(measure);
@@ -173,19 +173,20 @@ accounting::RenyiCurve charged_curve(const Charged& charges) {
   return curve;
 }
 
-std::optional<Rational> charged(const Charged& charges, const char* measure, int decimals) {
+std::optional<Rational> charged_total(const ChargedUnits& charges, const char* measure, int decimals) {
   const auto found = charges.find(measure);
   if (found == charges.end()) return std::nullopt;
   return Rational(found->second * accounting::power_of_ten(-decimals));
 }
 
 /// By the filters under which the charges were made, each of which holds by itself.
-std::optional<Rational> promised(const Charged& charges, const Asked& asked) {
+std::optional<Rational> promised_figure(const ChargedUnits& charges, const ScheduleQuestion& asked) {
   std::optional<Rational> least;
   const auto offer = [&least](const Rational& bound) { least = least ? std::min(*least, bound) : bound; };
-  const auto epsilon = charged(charges, "epsilon", accounting::EpsilonMeasure::decimals);
-  const auto rho = charged(charges, "rho", accounting::RhoMeasure::decimals);
-  const Rational delta = charged(charges, "delta", accounting::DeltaMeasure::decimals).value_or(Rational(0));
+  const auto epsilon = charged_total(charges, "epsilon", accounting::EpsilonMeasure::decimals);
+  const auto rho = charged_total(charges, "rho", accounting::RhoMeasure::decimals);
+  const Rational delta =
+      charged_total(charges, "delta", accounting::DeltaMeasure::decimals).value_or(Rational(0));
   const accounting::RenyiCurve curve = charged_curve(charges);
   if (asked.at_delta) {
     if (epsilon && delta <= asked.at) offer(*epsilon);
@@ -226,8 +227,8 @@ void check(const ReaccountQuestion& question) {
   }
 }
 
-Reaccount begun(const ReaccountQuestion& question, const Policy& policy,
-                const std::pair<std::string, std::string>& name, const Tally& tally) {
+Reaccount start_reaccount(const ReaccountQuestion& question, const Policy& policy,
+                          const std::pair<std::string, std::string>& name, const Tally& tally) {
   Reaccount answer;
   answer.dataset = name.first;
   answer.scope = name.second;
@@ -253,7 +254,7 @@ std::vector<Reaccount> reaccount(const std::string& ledger_path, const Reaccount
   const auto accounts = view->accounts(question.dataset);
   if (accounts.empty() && !question.dataset.empty()) static_cast<void>(policy.dataset(question.dataset));
   History history(accounts, question.scopes);
-  const auto total = static_cast<double>(view->decisions());
+  const auto total = static_cast<double>(view->decision_count());
   std::int64_t read = 0;
   const auto leave_out = [&](const ledger::MalformedRecord& record) {
     history.unreadable(record.dataset);
@@ -262,7 +263,7 @@ std::vector<Reaccount> reaccount(const std::string& ledger_path, const Reaccount
   view->each_decision(
       question.dataset, 0,
       [&](const ledger::StoredDecision& stored) {
-        accounting::stop_if_asked();
+        accounting::stop_if_requested();
         try {
           history.decision(stored);
         } catch (const LedgerCorrupt& fault) {
@@ -282,15 +283,15 @@ std::vector<Reaccount> reaccount(const std::string& ledger_path, const Reaccount
 
   std::vector<Reaccount> answers;
   ScheduleFigures figures(history.laws());
-  Once<std::pair<Charged, Asked>, std::optional<Rational>> promises;
+  Memo<std::pair<ChargedUnits, ScheduleQuestion>, std::optional<Rational>> promises;
   double done = 0;
   const auto work = static_cast<double>(history.tallies().size() * question.accountants.size());
   for (const auto& [name, tally] : history.tallies()) {
-    Reaccount& answer = answers.emplace_back(begun(question, policy, name, tally));
-    const Asked asked{answer.delta.has_value(), answer.delta ? *answer.delta : *answer.epsilon};
+    Reaccount& answer = answers.emplace_back(start_reaccount(question, policy, name, tally));
+    const ScheduleQuestion asked{answer.delta.has_value(), answer.delta ? *answer.delta : *answer.epsilon};
     if (tally.unreadable == 0) {
       answer.charged = tally.spent_nothing() ? Rational(0) : promises.of({tally.charged, asked}, [&] {
-        return promised(tally.charged, asked);
+        return promised_figure(tally.charged, asked);
       });
     }
     for (const accounting::Accountant accountant : question.accountants) {

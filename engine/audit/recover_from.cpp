@@ -10,9 +10,9 @@ constexpr StorageCheck kJustWritten = StorageCheck::quick;
 }  // namespace
 
 ledger::ReplicaRecovery recover_from(const std::string& ledger_path, const std::string& replica,
-                                     const ledger::ReplicaRecoverySteps& steps, const EngineOptions& options,
-                                     const Progress& progress) {
-  ledger::ReplicaRecoverySteps verified = steps;
+                                     const ledger::ReplicaRecoveryOptions& steps,
+                                     const EngineOptions& options, const Progress& progress) {
+  ledger::ReplicaRecoveryOptions verified = steps;
   verified.verify = [&progress](const std::string& path) {
     return ledger_faults(path, progress, kJustWritten);
   };

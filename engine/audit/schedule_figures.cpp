@@ -16,7 +16,8 @@ std::vector<KnownLoss> Laws::losses(const LawCounts& counts) const {
 }
 
 ScheduleFigures::ScheduleFigures(const Laws& laws)
-    : ScheduleFigures(laws, [](Accountant accountant, std::span<const KnownLoss> losses, const Asked& asked) {
+    : ScheduleFigures(laws, [](Accountant accountant, std::span<const KnownLoss> losses,
+                               const ScheduleQuestion& asked) {
         return asked.at_delta ? accounting::composed_epsilon_up(accountant, losses, asked.at)
                               : accounting::composed_delta_up(accountant, losses, asked.at);
       }) {}
@@ -25,7 +26,7 @@ ScheduleFigures::ScheduleFigures(const Laws& laws, Compose compose)
     : laws_(laws), compose_(std::move(compose)) {}
 
 ScheduleFigures::Bound ScheduleFigures::bound(Accountant accountant, const LawCounts& schedule,
-                                              const Asked& asked) {
+                                              const ScheduleQuestion& asked) {
   return bounds_.of({accountant, asked, schedule},
                     [&] { return compose_(accountant, laws_.losses(schedule), asked); });
 }

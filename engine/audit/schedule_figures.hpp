@@ -22,7 +22,7 @@ namespace epsilog::engine {
 
 /// A function's values by its argument, calculated once for each.
 template <class Argument, class Value>
-class Once final {
+class Memo final {
  public:
   const Value& of(const Argument& argument, const auto& calculate) {
     const auto found = values_.find(argument);
@@ -34,11 +34,11 @@ class Once final {
 };
 
 /// What is asked of a schedule: the epsilon at a delta, or the delta at an epsilon.
-struct Asked {
+struct ScheduleQuestion {
   bool at_delta = true;
   accounting::Rational at;
 
-  friend bool operator<(const Asked& a, const Asked& b) {
+  friend bool operator<(const ScheduleQuestion& a, const ScheduleQuestion& b) {
     return a.at_delta != b.at_delta ? a.at_delta < b.at_delta : a.at < b.at;
   }
 };
@@ -49,7 +49,7 @@ using LawCounts = std::map<std::size_t, std::uint64_t>;
 /// Different laws, numbered as they come.
 class Laws final {
  public:
-  std::size_t numbered(const std::string& key, const auto& make) {
+  std::size_t law_index(const std::string& key, const auto& make) {
     const auto found = numbers_.find(key);
     if (found != numbers_.end()) return found->second;
     losses_.push_back(make());
@@ -67,19 +67,20 @@ class Laws final {
 class ScheduleFigures final {
  public:
   using Bound = std::optional<accounting::Rational>;
-  using Compose =
-      std::function<Bound(accounting::Accountant, std::span<const accounting::KnownLoss>, const Asked&)>;
+  using Compose = std::function<Bound(accounting::Accountant, std::span<const accounting::KnownLoss>,
+                                      const ScheduleQuestion&)>;
 
   /// Requires  `laws` outlives it.
   explicit ScheduleFigures(const Laws& laws);
   ScheduleFigures(const Laws& laws, Compose compose);
 
-  [[nodiscard]] Bound bound(accounting::Accountant accountant, const LawCounts& schedule, const Asked& asked);
+  [[nodiscard]] Bound bound(accounting::Accountant accountant, const LawCounts& schedule,
+                            const ScheduleQuestion& asked);
 
  private:
   const Laws& laws_;
   Compose compose_;
-  Once<std::tuple<accounting::Accountant, Asked, LawCounts>, Bound> bounds_;
+  Memo<std::tuple<accounting::Accountant, ScheduleQuestion, LawCounts>, Bound> bounds_;
 };
 
 }  // namespace epsilog::engine

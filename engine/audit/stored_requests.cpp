@@ -8,8 +8,8 @@ namespace {
 constexpr std::size_t kTextsMax = 1'000;
 constexpr std::size_t kLengthMax = 2'048;
 
-StoredRequests::Read read_again(const std::string& text) {
-  StoredRequests::Read read;
+StoredRequests::ParsedText read_again(const std::string& text) {
+  StoredRequests::ParsedText read;
   read.stored = parse_stored_request(text);
   read.canonical = canonical_request(read.stored.request);
   if (!read.stored.conflicting_key.empty()) {
@@ -22,16 +22,16 @@ StoredRequests::Read read_again(const std::string& text) {
 
 }  // namespace
 
-StoredRequests::Known& StoredRequests::known(const std::string& text) {
+StoredRequests::CachedText& StoredRequests::cached(const std::string& text) {
   if (text.size() > kLengthMax) return other_ = {ledger::sha256_hex(text), {}};
-  const auto found = known_.find(text);
-  if (found != known_.end()) return found->second;
-  if (known_.size() >= kTextsMax) known_.clear();
-  return known_.emplace(text, Known{ledger::sha256_hex(text), {}}).first->second;
+  const auto found = cached_.find(text);
+  if (found != cached_.end()) return found->second;
+  if (cached_.size() >= kTextsMax) cached_.clear();
+  return cached_.emplace(text, CachedText{ledger::sha256_hex(text), {}}).first->second;
 }
 
-const StoredRequests::Read& StoredRequests::read(const std::string& text) {
-  Known& request = known(text);
+const StoredRequests::ParsedText& StoredRequests::read(const std::string& text) {
+  CachedText& request = cached(text);
   if (!request.read) request.read = read_again(text);
   return *request.read;
 }

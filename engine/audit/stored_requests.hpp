@@ -15,27 +15,27 @@ namespace epsilog::engine {
 
 class StoredRequests final {
  public:
-  struct Read {
+  struct ParsedText {
     StoredRequest stored;
     std::string canonical;    ///< canonical_request() of it
     std::string conflicting;  ///< conflicting_request() of it; "" if it names no conflicting key
   };
 
   /// SHA-256 in lower-case hexadecimal.
-  [[nodiscard]] const std::string& digest(const std::string& text) { return known(text).digest; }
+  [[nodiscard]] const std::string& digest(const std::string& text) { return cached(text).digest; }
   /// parse_stored_request() and what would be written of that; the reference holds until the next call.
   /// Throws  ledger::UnreadableRow.
-  [[nodiscard]] const Read& read(const std::string& text);
+  [[nodiscard]] const ParsedText& read(const std::string& text);
 
  private:
-  struct Known {
+  struct CachedText {
     std::string digest;
-    std::optional<Read> read;
+    std::optional<ParsedText> read;
   };
-  Known& known(const std::string& text);
+  CachedText& cached(const std::string& text);
 
-  std::unordered_map<std::string, Known> known_;
-  Known other_;  // the last that is not kept
+  std::unordered_map<std::string, CachedText> cached_;
+  CachedText other_;  // the last that is not kept
 };
 
 }  // namespace epsilog::engine

@@ -15,7 +15,7 @@ constexpr double kCopied = 0.1;
 
 ledger::Backup backup(const std::string& ledger_path, const std::string& file, const EngineOptions& options,
                       const Progress& progress) {
-  ledger::BackupSteps steps;
+  ledger::BackupHooks steps;
   steps.verify = [&progress](const std::string& path) {
     const auto rest = [&progress](double part) { progress(kCopied + (1 - kCopied) * part); };
     return ledger_faults(path, progress ? Progress(rest) : Progress(), StorageCheck::full);
@@ -25,7 +25,7 @@ ledger::Backup backup(const std::string& ledger_path, const std::string& file, c
 }
 
 ledger::Restoration restore(const std::string& ledger_path, const std::string& file,
-                            ledger::RestoreSteps steps, const EngineOptions& options,
+                            ledger::RestoreOptions steps, const EngineOptions& options,
                             const Progress& progress) {
   steps.verify = [&progress](const std::string& path) {
     return ledger_faults(path, progress, StorageCheck::full);

@@ -8,7 +8,7 @@
 #include <optional>
 #include <tuple>
 
-#include "cell_looks.hpp"
+#include "cell_shape.hpp"
 #include "column_cell.hpp"
 #include "csv_header.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -17,8 +17,8 @@
 namespace epsilog::engine {
 namespace {
 
-std::ifstream opened(const std::string& path) {
-  if (ledger::belongs_to_open_ledger(path)) fail_csv(path, "belongs to a ledger that is in use");
+std::ifstream open_text(const std::string& path) {
+  if (ledger::is_file_of_open_ledger(path)) fail_csv(path, "belongs to a ledger that is in use");
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) fail_csv(path, "is a directory");
   const bool exists = std::filesystem::exists(path, ignored);
@@ -98,7 +98,7 @@ void fail_csv(const std::string& path, const std::string& why) {
 }
 
 std::string beginning_of(const std::string& path) {
-  std::ifstream stream = opened(path);
+  std::ifstream stream = open_text(path);
   std::string bytes(CsvRecords::kRecordSizeMax, '\0');
   stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(stream.gcount()));
@@ -106,7 +106,7 @@ std::string beginning_of(const std::string& path) {
 }
 
 CsvFileRecords::CsvFileRecords(const std::string& path, const CsvRecords::Dialect& dialect)
-    : stream_(opened(path)), records_(dialect, [this](char* data, std::size_t size) {
+    : stream_(open_text(path)), records_(dialect, [this](char* data, std::size_t size) {
         stream_.read(data, static_cast<std::streamsize>(size));
         return static_cast<std::size_t>(stream_.gcount());
       }) {
@@ -126,11 +126,11 @@ std::uint64_t first_written_line(const std::string& bytes) {
 BlankCut cut_by_blanks(const std::string& bytes) {
   BlankCut cut;
   std::size_t at = 0;
-  const std::size_t words = blank_parted(line_at(bytes, at)).size();
+  const std::size_t words = blank_separated_words(line_at(bytes, at)).size();
   cut.words = words;
   std::map<std::size_t, std::vector<std::size_t>> typed;  // by number of words; the lines are in front
   for (std::size_t lines = 0; at < bytes.size() && lines < kRowsCut; ++lines) {
-    const std::vector<std::string> row = blank_parted(line_at(bytes, at));
+    const std::vector<std::string> row = blank_separated_words(line_at(bytes, at));
     if (row.empty()) continue;
     ++cut.rows;
     if (row.size() != words && row.size() != words + 1) continue;

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "csv_first_line.hpp"
-#include "csv_glance.hpp"
 #include "csv_misfit.hpp"
+#include "csv_profile.hpp"
 #include "draft_text.hpp"
 #include "policy_decoder.hpp"
 #include "policy_values.hpp"
@@ -24,14 +24,14 @@ struct Fit {
   std::uint64_t cells = 0;
   friend auto operator<=>(const Fit&, const Fit&) = default;
 
-  void add(const ColumnGlance& column, const Reading& reading) {
+  void add(const ColumnProfile& column, const Reading& reading) {
     cells += reading.reads;
     columns += column.seen() > 0 && reading.reads * 10 >= column.seen() * 9 ? 1 : 0;
   }
 };
 
 /// The first of the formats that fit best.
-std::size_t number_format_of(const CsvGlance& glance) {
+std::size_t number_format_of(const CsvProfile& glance) {
   std::size_t best = 0;
   Fit most;
   for (std::size_t format = 0; format < number_formats(); ++format) {
@@ -39,7 +39,7 @@ std::size_t number_format_of(const CsvGlance& glance) {
     const char delimiter = glance.dialect.delimiter;
     if (dialect.decimal_point == delimiter || dialect.thousands == std::string_view(&delimiter, 1)) continue;
     Fit fit;
-    for (const ColumnGlance& column : glance.columns)
+    for (const ColumnProfile& column : glance.columns)
       fit.add(column, column.number(NumberKind::real, format));
     if (format > 0 && fit <= most) continue;
     best = format;
@@ -50,7 +50,7 @@ std::size_t number_format_of(const CsvGlance& glance) {
 
 /// Whether every number with a mark, as far as seen, is another number where the mark parts thousands:
 /// 1.234 and 12.345.
-bool is_ambiguous(const CsvGlance& glance, std::size_t format) {
+bool is_ambiguous(const CsvProfile& glance, std::size_t format) {
   const CellDialect& dialect = number_format(format);
   const char delimiter = glance.dialect.delimiter;
   const bool plain = dialect.thousands.empty();
@@ -63,7 +63,7 @@ bool is_ambiguous(const CsvGlance& glance, std::size_t format) {
     if (other == format || !exchanged || another.decimal_point == delimiter) continue;
     bool differs = false;
     bool as_well = true;
-    for (const ColumnGlance& column : glance.columns) {
+    for (const ColumnProfile& column : glance.columns) {
       const std::uint64_t here = column.number(NumberKind::real, format).reads;
       as_well = as_well && column.number(NumberKind::real, other).reads == here;
       differs = differs || column.number(NumberKind::whole, format).reads !=
@@ -79,9 +79,9 @@ struct Dates {
   bool ambiguous = false;  ///< whether the day or the month stands first
 };
 
-Dates dates_of(const CsvGlance& glance) {
+Dates dates_of(const CsvProfile& glance) {
   std::array<Fit, kDateFormats.size()> fits;
-  for (const ColumnGlance& column : glance.columns) {
+  for (const ColumnProfile& column : glance.columns) {
     for (std::size_t format = 0; format < fits.size(); ++format)
       fits[format].add(column, column.date(format));
   }
@@ -89,9 +89,10 @@ Dates dates_of(const CsvGlance& glance) {
   const auto format = static_cast<std::size_t>(best - fits.begin());
   if (kDateFormats[format] != DateFormat::day_month_year || *best == Fit{}) return {format, false};
   // The month first is tried next: no column says which it is.
-  const bool neither = std::all_of(
-      glance.columns.begin(), glance.columns.end(),
-      [&](const ColumnGlance& column) { return column.date(format).reads == column.date(format + 1).reads; });
+  const bool neither =
+      std::all_of(glance.columns.begin(), glance.columns.end(), [&](const ColumnProfile& column) {
+        return column.date(format).reads == column.date(format + 1).reads;
+      });
   return {format, neither};
 }
 
@@ -105,16 +106,16 @@ struct Guess {
 
 class Draft final {
  public:
-  Draft(const CsvGlance& glance, std::string dataset, FirstLine first_line)
+  Draft(const CsvProfile& glance, std::string dataset, FirstLine first_line)
       : glance_(glance),
-        names_are_told_(first_line == FirstLine::names || tells_names_from_cells(glance)),
+        names_are_told_(first_line == FirstLine::names || distinguishes_names(glance)),
         numbers_(number_format_of(glance)),
         dates_(dates_of(glance)),
         dataset_(std::move(dataset)) {
     name_columns();
   }
 
-  PolicyDraft written(const std::string& file, const std::string& source) {
+  PolicyDraft to_policy_draft(const std::string& file, const std::string& source) {
     out_.explain(0,
                  "A policy begun from the header of " + file +
                      ". Decide every TODO; then `epsilog policy check` says whether the policy is complete.");
@@ -181,7 +182,7 @@ class Draft final {
     } else {
       explain_malformed();
       const bool whole = glance_.header.size() == 1 && !glance_.columns.front().has_a_type();
-      if (whole && may_be_blank_parted(glance_.blanks)) {
+      if (whole && may_be_blank_separated(glance_.blanks)) {
         out_.todo(2,
                   "source: the lines have " + std::to_string(glance_.blanks.usual) +
                       " words each, parted by blanks, which are no delimiter. Where these are columns, save "
@@ -195,7 +196,7 @@ class Draft final {
                  "in the file");
     }
     if (!glance_.missing.empty()) {
-      out_.todo(2, "source.null: cells such as " + joined(glance_.missing) +
+      out_.todo(2, "source.null: cells such as " + comma_list(glance_.missing) +
                        " were passed over in the guess of types; if they mean missing, add null: " +
                        yaml::sequence(glance_.missing));
     }
@@ -255,11 +256,11 @@ class Draft final {
       if (!names_[i].empty() && glance_.columns[i].all_differ()) candidates.push_back(names_[i]);
     }
     if (candidates.empty()) return "";
-    return ". No two cells of " + joined(candidates) +
+    return ". No two cells of " + comma_list(candidates) +
            " were the same among the rows read: such a column numbers rows, or has one row for each unit";
   }
 
-  Guess guess_of(const ColumnGlance& column) const {
+  Guess guess_of(const ColumnProfile& column) const {
     if (column.seen() == 0) return {};
     struct Candidate {
       ColumnType type;
@@ -284,7 +285,7 @@ class Draft final {
   }
 
   /// Why a cell that looks like what the column may be does not read as that here.
-  std::string why_not_so(const ColumnGlance& column, const Guess& guess) const {
+  std::string why_not_so(const ColumnProfile& column, const Guess& guess) const {
     const std::string_view kind = guess.nearest->miss.kind;
     const bool as_date = guess.nearest_as == ColumnType::date;
     if (kind == kNumber && !as_date && guess.nearest_as != ColumnType::boolean) {
@@ -298,7 +299,7 @@ class Draft final {
   }
 
   /// Why a column of texts is one.
-  void explain_string(const std::string& subject, const ColumnGlance& column, const Guess& guess) {
+  void explain_string(const std::string& subject, const ColumnProfile& column, const Guess& guess) {
     const FirstMiss& miss = guess.nearest->miss;
     const Reading& nearest = *guess.nearest;
     const std::string where =
@@ -315,7 +316,7 @@ class Draft final {
     }
   }
 
-  void write_column(const std::string& name, const std::string& header, const ColumnGlance& glance) {
+  void write_column(const std::string& name, const std::string& header, const ColumnProfile& glance) {
     Column column;
     if (name != header) column.header = header;
     const Guess guess = guess_of(glance);
@@ -352,7 +353,7 @@ class Draft final {
   }
 
   /// The places of a name that stands more than once, from 1.
-  std::vector<std::string> places_of(const std::string& header) const {
+  std::vector<std::string> column_numbers(const std::string& header) const {
     std::vector<std::string> places;
     for (std::size_t i = 0; i < glance_.header.size(); ++i) {
       if (glance_.header[i] == header) places.push_back(std::to_string(i + 1));
@@ -378,14 +379,14 @@ class Draft final {
                    " of the header has control characters or more than 1024 bytes: rename it in the file to "
                    "use it");
       } else if (told.insert(header).second) {
-        out_.todo(3, "columns: the columns in places " + joined(places_of(header)) +
+        out_.todo(3, "columns: the columns in places " + comma_list(column_numbers(header)) +
                          " have one name, so that none of them can be read: rename all but one in the file");
       }
     }
     if (declared == 0) out_.line(3, "{}");
   }
 
-  const CsvGlance& glance_;
+  const CsvProfile& glance_;
   bool names_are_told_;  ///< by somebody, or by a column of which the cells have a type and the name has not
   std::size_t numbers_;
   Dates dates_;
@@ -398,7 +399,7 @@ class Draft final {
 
 PolicyDraft draft_from_csv(const std::string& path, const std::string& source, const std::string& dataset,
                            FirstLine first_line) {
-  const CsvGlance glance = look_at_csv(path, kRowsGuessedFrom);
+  const CsvProfile glance = profile_csv(path, kRowsGuessedFrom);
   if (first_line == FirstLine::guessed) {
     if (const auto why = why_no_names(glance)) {
       const bool of_shape = why == why_other_shape(glance);
@@ -410,7 +411,8 @@ PolicyDraft draft_from_csv(const std::string& path, const std::string& source, c
                                "has one, add --header"));
     }
   }
-  return Draft(glance, dataset, first_line).written(std::filesystem::path(path).filename().string(), source);
+  return Draft(glance, dataset, first_line)
+      .to_policy_draft(std::filesystem::path(path).filename().string(), source);
 }
 
 }  // namespace epsilog::engine

@@ -8,20 +8,20 @@
 #include <optional>
 #include <string>
 
-#include "csv_glance.hpp"
+#include "csv_profile.hpp"
 
 namespace epsilog::engine {
 
 /// Says why the lines below the first one are not cut as it is, whatever their cells say.
-[[nodiscard]] std::optional<std::string> why_other_shape(const CsvGlance& glance);
+[[nodiscard]] std::optional<std::string> why_other_shape(const CsvProfile& glance);
 
 /// Says why the first line does not look like names, in words that quote nothing of the file; nothing where
 /// it does, or where it cannot be told.
-[[nodiscard]] std::optional<std::string> why_no_names(const CsvGlance& glance);
+[[nodiscard]] std::optional<std::string> why_no_names(const CsvProfile& glance);
 
 /// Whether some column tells names from cells: its cells read as numbers, dates, or true and false, and its
 /// name does not.
 /// Requires  !why_no_names(glance).
-[[nodiscard]] bool tells_names_from_cells(const CsvGlance& glance);
+[[nodiscard]] bool distinguishes_names(const CsvProfile& glance);
 
 }  // namespace epsilog::engine

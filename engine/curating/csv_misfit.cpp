@@ -60,12 +60,12 @@ std::string why_misfit(const CsvCut& cut) {
          "them";
 }
 
-bool may_be_blank_parted(const BlankCut& cut) {
+bool may_be_blank_separated(const BlankCut& cut) {
   return cut.words > 1 && nearly(cut.as_many, cut.rows);
 }
 
-bool is_blank_parted(const BlankCut& cut) {
-  return may_be_blank_parted(cut) && (cut.usual == 2 ? cut.typed == 2 : 2 * cut.typed >= cut.usual);
+bool is_blank_separated(const BlankCut& cut) {
+  return may_be_blank_separated(cut) && (cut.usual == 2 ? cut.typed == 2 : 2 * cut.typed >= cut.usual);
 }
 
 }  // namespace epsilog::engine

@@ -15,9 +15,9 @@ namespace epsilog::engine {
 
 /// Whether nearly all lines fall into the words of the first line, and most of these words are numbers or
 /// dates: then blanks part what are columns.
-[[nodiscard]] bool is_blank_parted(const BlankCut& cut);
+[[nodiscard]] bool is_blank_separated(const BlankCut& cut);
 /// Whether nearly all lines fall into as many words as the first line, whatever these are.
-[[nodiscard]] bool may_be_blank_parted(const BlankCut& cut);
+[[nodiscard]] bool may_be_blank_separated(const BlankCut& cut);
 inline constexpr std::string_view kBlanksPart =
     "its fields are parted by blanks, which are no delimiter: save it with a comma, semicolon or tab between "
     "them";

@@ -91,7 +91,8 @@ std::optional<std::uint64_t> whole_number(const Node& node, const std::string& w
   if (*number > 0 && *number <= 1'000'000'000'000 && number->get_den() == 1) {
     return number->get_num().get_ui();
   }
-  faults.add(node.mark, what + ": " + shown(node.text) + " is not a whole number from 0 to 1000000000000");
+  faults.add(node.mark,
+             what + ": " + quoted_excerpt(node.text) + " is not a whole number from 0 to 1000000000000");
   return std::nullopt;
 }
 
@@ -103,7 +104,7 @@ bool is_true(const Node& node, const std::string& what, Faults& faults) {
                                                 "NO",    "off",   "Off",   "OFF"};
   if (std::find(std::begin(kTrue), std::end(kTrue), node.text) != std::end(kTrue)) return true;
   if (std::find(std::begin(kFalse), std::end(kFalse), node.text) == std::end(kFalse)) {
-    faults.add(node.mark, what + ": " + shown(node.text) + " is not true or false");
+    faults.add(node.mark, what + ": " + quoted_excerpt(node.text) + " is not true or false");
   }
   return false;
 }
@@ -151,7 +152,7 @@ void read_categories(const Fields& fields, MetadataColumn& column, Faults& fault
 MetadataColumn read_column(const yaml::Entry& entry, Faults& faults) {
   MetadataColumn column;
   column.name = entry.key;
-  const Fields fields(entry.value, kColumnKeys, "column " + shown(entry.key), entry.mark, faults);
+  const Fields fields(entry.value, kColumnKeys, "column " + quoted_excerpt(entry.key), entry.mark, faults);
   const Node* type = fields["type"];
   if (type == nullptr) return column;
   const auto choice = choice_of(*type, kTypes, fields.path("type"), faults);
@@ -195,8 +196,8 @@ MetadataTable read_smartnoise_table(const yaml::Entry& entry, const std::string&
   MetadataTable table;
   table.schema = schema;
   table.name = entry.key;
-  if (!expect(entry.value, Node::Kind::map, "table " + shown(entry.key), "a map of options and columns",
-              faults)) {
+  if (!expect(entry.value, Node::Kind::map, "table " + quoted_excerpt(entry.key),
+              "a map of options and columns", faults)) {
     return table;
   }
   for (const yaml::Entry& inner : entry.value.entries) {
@@ -205,9 +206,9 @@ MetadataTable read_smartnoise_table(const yaml::Entry& entry, const std::string&
     } else if (inner.value.kind == Node::Kind::map) {
       table.columns.push_back(read_column(inner, faults));
     } else {
-      faults.add(inner.mark, "table " + shown(entry.key) + ": " + shown(inner.key) +
+      faults.add(inner.mark, "table " + quoted_excerpt(entry.key) + ": " + quoted_excerpt(inner.key) +
                                  " is neither a column, which is a map with a type, nor one of the options " +
-                                 joined(kTableOptions.names()));
+                                 comma_list(kTableOptions.names()));
     }
   }
   return table;
@@ -219,7 +220,8 @@ std::vector<MetadataTable> read_smartnoise(const Node& root, Faults& faults) {
   for (const yaml::Entry& entry : root.entries) {
     if (entry.key == "engine") continue;
     if (collection != nullptr) {
-      faults.add(entry.mark, shown(entry.key) + ": a second collection beside " + shown(collection->key) +
+      faults.add(entry.mark, quoted_excerpt(entry.key) + ": a second collection beside " +
+                                 quoted_excerpt(collection->key) +
                                  "; metadata of SmartNoise have one, with its schemas and their tables");
       return tables;
     }
@@ -230,12 +232,13 @@ std::vector<MetadataTable> read_smartnoise(const Node& root, Faults& faults) {
                "there is no collection: metadata of SmartNoise are COLLECTION: {SCHEMA: {TABLE: …}}");
     return tables;
   }
-  if (!expect(collection->value, Node::Kind::map, "collection " + shown(collection->key), "a map of schemas",
-              faults)) {
+  if (!expect(collection->value, Node::Kind::map, "collection " + quoted_excerpt(collection->key),
+              "a map of schemas", faults)) {
     return tables;
   }
   for (const yaml::Entry& schema : collection->value.entries) {
-    if (!expect(schema.value, Node::Kind::map, "schema " + shown(schema.key), "a map of tables", faults))
+    if (!expect(schema.value, Node::Kind::map, "schema " + quoted_excerpt(schema.key), "a map of tables",
+                faults))
       continue;
     for (const yaml::Entry& table : schema.value.entries) {
       tables.push_back(read_smartnoise_table(table, schema.key, faults));

@@ -18,7 +18,7 @@ std::string_view name(Direction direction) {
   EPSILOG_INVARIANT(false);
 }
 
-std::string PolicyChange::place() const {
+std::string PolicyChange::path_text() const {
   std::string text;
   for (const std::string& key : path) {
     if (!text.empty() && !key.starts_with('[')) text += '.';

@@ -24,17 +24,18 @@ bool contains(const std::vector<std::string>& list, std::string_view wanted) {
   return std::find(list.begin(), list.end(), wanted) != list.end();
 }
 
-Place Place::at(std::string_view key) const {
-  Place inner = *this;
+DiffPath DiffPath::at(std::string_view key) const {
+  DiffPath inner = *this;
   inner.path_.emplace_back(key);
   return inner;
 }
 
-Place Place::at(std::size_t index) const {
+DiffPath DiffPath::at(std::size_t index) const {
   return at("[" + std::to_string(index) + "]");
 }
 
-void Place::report(Direction direction, std::string before, std::string after, std::string_view why) const {
+void DiffPath::report(Direction direction, std::string before, std::string after,
+                      std::string_view why) const {
   changes_.push_back({.direction = direction,
                       .path = path_,
                       .before = std::move(before),
@@ -42,19 +43,19 @@ void Place::report(Direction direction, std::string before, std::string after, s
                       .why = std::string(why)});
 }
 
-void Place::compare(const std::string& before, const std::string& after, Meaning change) const {
+void DiffPath::compare(const std::string& before, const std::string& after, Meaning change) const {
   if (before != after) report(change.direction, before, after, change.why);
 }
 
-void Place::compare(const std::string& before, const std::string& after, Meaning added, Meaning removed,
-                    Meaning changed) const {
+void DiffPath::compare(const std::string& before, const std::string& after, Meaning added, Meaning removed,
+                       Meaning changed) const {
   if (before == after) return;
   const Meaning meaning = before.empty() ? added : after.empty() ? removed : changed;
   report(meaning.direction, before, after, meaning.why);
 }
 
-void Place::compare_lists(const std::vector<std::string>& before, const std::vector<std::string>& after,
-                          Meaning added, Meaning removed) const {
+void DiffPath::compare_lists(const std::vector<std::string>& before, const std::vector<std::string>& after,
+                             Meaning added, Meaning removed) const {
   // Sets, because a column may declare thousands of values.
   const std::unordered_set<std::string_view> old(before.begin(), before.end()),
       now(after.begin(), after.end());
@@ -70,8 +71,8 @@ void Place::compare_lists(const std::vector<std::string>& before, const std::vec
   compare_order(scalars_before, scalars_after);
 }
 
-void Place::compare_order(const std::vector<std::string>& before,
-                          const std::vector<std::string>& after) const {
+void DiffPath::compare_order(const std::vector<std::string>& before,
+                             const std::vector<std::string>& after) const {
   if (before == after) return;
   std::vector<std::string> sorted_before = before, sorted_after = after;
   std::sort(sorted_before.begin(), sorted_before.end());
@@ -85,9 +86,9 @@ void Place::compare_order(const std::vector<std::string>& before,
   report(Direction::neutral, list(before), list(after), "only the order differs");
 }
 
-void Place::compare_allowed(const std::optional<std::vector<std::string>>& before,
-                            const std::optional<std::vector<std::string>>& after,
-                            std::string_view what) const {
+void DiffPath::compare_allowed(const std::optional<std::vector<std::string>>& before,
+                               const std::optional<std::vector<std::string>>& after,
+                               std::string_view what) const {
   const std::string subject(what);
   if (before && after) {
     compare_lists(*before, *after, {Direction::looser, "one more " + subject},

@@ -37,16 +37,16 @@ inline constexpr Meaning kFewerBlocks{
 [[nodiscard]] Direction together(const std::vector<PolicyChange>& changes);
 
 /// One place of the policy, into which differences there are reported.
-class Place final {
+class DiffPath final {
  public:
-  Place(std::vector<PolicyChange>& changes, std::vector<std::string> path)
+  DiffPath(std::vector<PolicyChange>& changes, std::vector<std::string> path)
       : changes_(changes), path_(std::move(path)) {}
 
   /// So many keys lead here.
   [[nodiscard]] std::size_t depth() const { return path_.size(); }
-  [[nodiscard]] Place at(std::string_view key) const;
+  [[nodiscard]] DiffPath at(std::string_view key) const;
   /// The entry of a list, counting from 0.
-  [[nodiscard]] Place at(std::size_t index) const;
+  [[nodiscard]] DiffPath at(std::size_t index) const;
 
   void report(Direction direction, std::string before, std::string after, std::string_view why) const;
   /// Reports when the two texts differ.
@@ -106,7 +106,7 @@ template <class Named>
 
 // One part of a dataset each (policy_diff_budget.cpp, policy_diff_limits.cpp, policy_diff_access.cpp,
 // policy_diff_labels.cpp), and what its keys decide together.
-void compare_budgets(const Place& place, const Budget& before, const Budget& after);
+void compare_budgets(const DiffPath& place, const Budget& before, const Budget& after);
 
 /// Why it is looser that an amount is larger, or there no more; tighter that it is smaller, or there.
 struct CapMeaning {
@@ -115,13 +115,13 @@ struct CapMeaning {
   std::string_view removed;
   std::string_view added;
 };
-void compare_caps(const Place& place, const LossCap& before, const LossCap& after, const CapMeaning& why);
-void compare_losses(const Place& dataset, const Dataset& before, const Dataset& after);
-void compare_limits(const Place& place, const std::vector<Limit>& before, const std::vector<Limit>& after);
+void compare_caps(const DiffPath& place, const LossCap& before, const LossCap& after, const CapMeaning& why);
+void compare_losses(const DiffPath& dataset, const Dataset& before, const Dataset& after);
+void compare_limits(const DiffPath& place, const std::vector<Limit>& before, const std::vector<Limit>& after);
 /// Of one column that is derived on one side at least. `blocks`: its labels are blocks.
-void compare_label_rules(const Place& place, const std::optional<LabelRule>& was,
+void compare_label_rules(const DiffPath& place, const std::optional<LabelRule>& was,
                          const std::optional<LabelRule>& is, bool blocks);
-void compare_access(const Place& dataset, const Dataset& before, const Dataset& after);
+void compare_access(const DiffPath& dataset, const Dataset& before, const Dataset& after);
 
 /// One dataset of two policies. Without policies anybody may ask what the dataset allows.
 struct PolicyDatasets {
@@ -132,7 +132,8 @@ struct PolicyDatasets {
 };
 /// Reports which questions can be asked, and which forms of loss be stated, on one side only, as far as no
 /// line of `keys` says so (policy_diff_askable.cpp). Requires  `keys` are the changes below that place.
-void compare_askable(const Place& dataset, const PolicyDatasets& sides, std::span<const PolicyChange> keys);
+void compare_askable(const DiffPath& dataset, const PolicyDatasets& sides,
+                     std::span<const PolicyChange> keys);
 /// Whether some quantile can be asked on both sides.
 [[nodiscard]] bool quantiles_are_asked(const PolicyDatasets& sides);
 

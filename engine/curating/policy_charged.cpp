@@ -215,7 +215,7 @@ bool of_a_path(const ChargedRule& rule) {
 std::string below_dataset(const PolicyChange& change) {
   PolicyChange inner = change;
   inner.path.erase(inner.path.begin(), inner.path.begin() + kDatasetKeys);
-  return inner.place();
+  return inner.path_text();
 }
 
 }  // namespace

@@ -34,12 +34,13 @@ std::string truth_text(bool value) {
 }
 
 /// What of the source decides in which block a row lies.
-struct Deciding {
+struct DialectEffects {
   bool missing = false;  ///< what is missing
   bool point = false;    ///< and what is a number with a fraction
 };
 
-void compare_csv(const Place& place, const CsvSource& before, const CsvSource& after, Deciding deciding) {
+void compare_csv(const DiffPath& place, const CsvSource& before, const CsvSource& after,
+                 DialectEffects deciding) {
   const auto& [path, delimiter, decimal_point, null, multiline, encoding, thousands, date_format] = before;
   const auto& [path_now, delimiter_now, decimal_point_now, null_now, multiline_now, encoding_now,
                thousands_now, date_format_now] = after;
@@ -64,7 +65,7 @@ void compare_csv(const Place& place, const CsvSource& before, const CsvSource& a
   place.at("multiline").compare(truth_text(multiline), truth_text(multiline_now), kOtherRows);
 }
 
-void compare_sources(const Place& place, const Dataset& before, const Dataset& after) {
+void compare_sources(const DiffPath& place, const Dataset& before, const Dataset& after) {
   if (before.csv && after.csv) {
     const bool blocks = before.blocks && after.blocks;
     return compare_csv(place, *before.csv, *after.csv,
@@ -92,7 +93,7 @@ std::string unit_of(const Dataset& dataset) {
   return value_text(unit) + (header == unit.id ? "" : ", of the column " + yaml::scalar(header));
 }
 
-void compare_units(const Place& place, const Dataset& before, const Dataset& after) {
+void compare_units(const DiffPath& place, const Dataset& before, const Dataset& after) {
   const auto& [id, max_rows] = before.unit;
   const auto& [id_now, max_rows_now] = after.unit;
   // By what the source calls it: a column declared under the name that the id had may be another one.
@@ -108,7 +109,7 @@ void compare_units(const Place& place, const Dataset& before, const Dataset& aft
   }
 }
 
-void compare_rows(const Place& place, const Rows& before, const Rows& after) {
+void compare_rows(const DiffPath& place, const Rows& before, const Rows& after) {
   const auto& [count, exact] = before;
   const auto& [count_now, exact_now] = after;
   const bool kind_changes = exact != exact_now;
@@ -123,7 +124,7 @@ void compare_rows(const Place& place, const Rows& before, const Rows& after) {
                               : "it bounds the released range, not the loss"});
 }
 
-void compare_bounds(const Place& place, const std::optional<Bounds>& before,
+void compare_bounds(const DiffPath& place, const std::optional<Bounds>& before,
                     const std::optional<Bounds>& after) {
   const auto text_of = [](const std::optional<Bounds>& bounds) {
     if (!bounds) return std::string();
@@ -135,7 +136,7 @@ void compare_bounds(const Place& place, const std::optional<Bounds>& before,
                 {Direction::neutral, "cells are clamped elsewhere, and the noise grows with the range"});
 }
 
-void compare_column_bounds(const Place& place, const Column& before, const Column& after) {
+void compare_column_bounds(const DiffPath& place, const Column& before, const Column& after) {
   if (before.type != ColumnType::date && after.type != ColumnType::date) {
     return compare_bounds(place, before.bounds, after.bounds);
   }
@@ -169,7 +170,7 @@ Blocking blocking(const Dataset& dataset, const std::string& column) {
   return dataset.blocks->per ? Blocking::by_period : Blocking::by_value;
 }
 
-void compare_column(const Place& place, const Column& before, const Column& after, Blocking blocking) {
+void compare_column(const DiffPath& place, const Column& before, const Column& after, Blocking blocking) {
   [[maybe_unused]] const auto& [name, type, scale, bounds, values, step, missing, header, mark, derived] =
       before;
   [[maybe_unused]] const auto& [name_now, type_now, scale_now, bounds_now, values_now, step_now, missing_now,
@@ -212,7 +213,7 @@ void compare_column(const Place& place, const Column& before, const Column& afte
 }
 
 /// Where nobody is named, who asks hands in the value.
-void compare_suppliers(const Place& place, const std::optional<std::vector<std::string>>& before,
+void compare_suppliers(const DiffPath& place, const std::optional<std::vector<std::string>>& before,
                        const std::optional<std::vector<std::string>>& after) {
   if (before && after) {
     return place.compare_lists(*before, *after, {Direction::looser, "one more may hand in values"},
@@ -224,7 +225,7 @@ void compare_suppliers(const Place& place, const std::optional<std::vector<std::
                after ? "others than who asks hand in the values" : "who asks hands in the values");
 }
 
-void compare_query(const Place& place, const NamedQuery& before, const NamedQuery& after) {
+void compare_query(const DiffPath& place, const NamedQuery& before, const NamedQuery& after) {
   const auto& [name, bounds, sensitivity, undefined, supplied_by, mark] = before;
   const auto& [name_now, bounds_now, sensitivity_now, undefined_now, supplied_by_now, mark_now] = after;
   compare_suppliers(place.at("supplied_by"), supplied_by, supplied_by_now);
@@ -242,7 +243,7 @@ void compare_query(const Place& place, const NamedQuery& before, const NamedQuer
 
 /// Compares what both have by name, and reports what one of them has.
 template <class Named, class Compare>
-void compare_named(const Place& place, const std::vector<Named>& before, const std::vector<Named>& after,
+void compare_named(const DiffPath& place, const std::vector<Named>& before, const std::vector<Named>& after,
                    Meaning added, Meaning removed, const Compare& compare) {
   for (const Named& old : before) {
     if (const Named* now = find_by_name(after, old.name)) {
@@ -265,7 +266,7 @@ std::string precision_text(const PrecisionChoice& choice) {
   return bits == 53 ? "binary64" : std::to_string(bits);
 }
 
-void compare_settings(const Place& place, const ReleaseSettings& before, const ReleaseSettings& after) {
+void compare_settings(const DiffPath& place, const ReleaseSettings& before, const ReleaseSettings& after) {
   const auto& [mechanism, arithmetic, precision, bound, binding_probability, grid, mark] = before;
   const auto& [mechanism_now, arithmetic_now, precision_now, bound_now, binding_now, grid_now, mark_now] =
       after;
@@ -290,7 +291,7 @@ void compare_settings(const Place& place, const ReleaseSettings& before, const R
 }
 
 /// As settings() resolves them, so that an entry which only repeats the default is no difference.
-void compare_release(const Place& place, const Dataset& before, const Dataset& after) {
+void compare_release(const DiffPath& place, const Dataset& before, const Dataset& after) {
   std::set<std::string> entries = {"default"};
   for (const auto& [entry, settings] : before.release) entries.insert(entry);
   for (const auto& [entry, settings] : after.release) entries.insert(entry);
@@ -316,7 +317,7 @@ bool counts_curved(const Dataset& dataset) {
 
 /// Which mechanism `auto` comes to is decided by the budgets of all who ask, not only by this key. The
 /// exponential mechanism loses less of what is counted in rho or Renyi divergences, and as much epsilon.
-void compare_selection(const Place& place, const PolicyDatasets& sides) {
+void compare_selection(const DiffPath& place, const PolicyDatasets& sides) {
   const SelectionChoice before = sides.before.selection();
   const SelectionChoice after = sides.after.selection();
   const auto text_of = [](const Dataset& dataset, SelectionChoice selection) {
@@ -343,7 +344,7 @@ void compare_selection(const Place& place, const PolicyDatasets& sides) {
   place.at("mechanism").compare(text_of(sides.before, before), text_of(sides.after, after), meaning);
 }
 
-void compare_dataset(std::vector<PolicyChange>& changes, const Place& place, const PolicyDatasets& sides) {
+void compare_dataset(std::vector<PolicyChange>& changes, const DiffPath& place, const PolicyDatasets& sides) {
   const std::size_t first = changes.size();
   const Dataset& before = sides.before;
   const Dataset& after = sides.after;
@@ -362,7 +363,7 @@ void compare_dataset(std::vector<PolicyChange>& changes, const Place& place, con
   compare_named(place.at("columns"), columns, after.columns,
                 {Direction::looser, "one more column can be used"},
                 {Direction::tighter, "one column less can be used"},
-                [&](const Place& inner, const Column& old, const Column& now) {
+                [&](const DiffPath& inner, const Column& old, const Column& now) {
                   compare_column(inner, old, now, blocking(before, old.name));
                 });
   compare_named(place.at("queries"), queries, after.queries,
@@ -401,9 +402,9 @@ RoleUse use_of(const std::string& role, const std::vector<const Dataset*>& datas
   return use;
 }
 
-void compare_roles(const Place& place, const std::vector<std::string>& before,
+void compare_roles(const DiffPath& place, const std::vector<std::string>& before,
                    const std::vector<std::string>& after, const std::vector<const Dataset*>& datasets) {
-  const auto report = [&](const Place& where, const std::string& role, bool gained) {
+  const auto report = [&](const DiffPath& where, const std::string& role, bool gained) {
     const RoleUse use = use_of(role, datasets);
     Meaning meaning{Direction::neutral, "no dataset speaks of this role"};
     if (use.lets_in) meaning = {Direction::looser, "some may ask or approve by this role"};
@@ -433,7 +434,7 @@ std::vector<const Dataset*> datasets_of(const Policy& before, const Policy& afte
 
 std::vector<PolicyChange> diff(const Dataset& before, const Dataset& after) {
   std::vector<PolicyChange> changes;
-  compare_dataset(changes, Place(changes, {"datasets", after.name}), {nullptr, before, nullptr, after});
+  compare_dataset(changes, DiffPath(changes, {"datasets", after.name}), {nullptr, before, nullptr, after});
   mark_refused_once_charged(changes, before);
   for (PolicyChange& change : changes) change.mark = after.mark;
   return changes;
@@ -443,12 +444,12 @@ std::vector<PolicyChange> diff(const std::optional<std::vector<Principal>>& befo
                                const std::optional<std::vector<Principal>>& after,
                                const std::vector<const Dataset*>& datasets) {
   std::vector<PolicyChange> changes;
-  const Place place(changes, {"principals"});
+  const DiffPath place(changes, {"principals"});
   const auto list = [](const std::vector<Principal>& all) { return yaml::sequence(names_of(all)); };
   if (before && after) {
     compare_named(place, *before, *after, {Direction::looser, "one more may ask"},
                   {Direction::tighter, "one less may ask"},
-                  [&](const Place& inner, const Principal& old, const Principal& now) {
+                  [&](const DiffPath& inner, const Principal& old, const Principal& now) {
                     const auto& [name, roles, purposes, duties, mark] = old;
                     const auto& [name_now, roles_now, purposes_now, duties_now, mark_now] = now;
                     compare_roles(inner.at("roles"), roles, roles_now, datasets);
@@ -465,7 +466,7 @@ std::vector<PolicyChange> diff(const std::optional<std::vector<Principal>>& befo
   return changes;
 }
 
-void compare_replicas(const Place& place, const std::optional<ReplicaFile>& before,
+void compare_replicas(const DiffPath& place, const std::optional<ReplicaFile>& before,
                       const std::optional<ReplicaFile>& after) {
   const auto path_of = [](const std::optional<ReplicaFile>& replica) {
     return replica ? yaml::scalar(replica->path) : std::string();
@@ -495,7 +496,7 @@ std::string every_text(const AutomaticCheckpoint& checkpoint) {
   return checkpoint.lines > 0 ? std::to_string(checkpoint.lines) : duration_text(checkpoint.seconds);
 }
 
-void compare_checkpoints(const Place& place, const std::optional<AutomaticCheckpoint>& before,
+void compare_checkpoints(const DiffPath& place, const std::optional<AutomaticCheckpoint>& before,
                          const std::optional<AutomaticCheckpoint>& after) {
   const auto path_of = [](const std::optional<AutomaticCheckpoint>& checkpoint) {
     return checkpoint ? yaml::scalar(checkpoint->path) : std::string();
@@ -523,9 +524,9 @@ void compare_checkpoints(const Place& place, const std::optional<AutomaticCheckp
 std::vector<PolicyChange> diff(const Policy& before, const Policy& after) {
   std::vector<PolicyChange> changes =
       diff(before.principals(), after.principals(), datasets_of(before, after));
-  compare_replicas(Place(changes, {"replica"}), before.replica(), after.replica());
-  compare_checkpoints(Place(changes, {"checkpoint"}), before.checkpoint(), after.checkpoint());
-  const Place place(changes, {"datasets"});
+  compare_replicas(DiffPath(changes, {"replica"}), before.replica(), after.replica());
+  compare_checkpoints(DiffPath(changes, {"checkpoint"}), before.checkpoint(), after.checkpoint());
+  const DiffPath place(changes, {"datasets"});
   for (const Dataset& old : before.datasets()) {
     const std::size_t first = changes.size();
     if (const Dataset* now = find_by_name(after.datasets(), old.name)) {

@@ -15,7 +15,7 @@ std::optional<Texts> names(const std::optional<std::vector<StatisticKind>>& kind
 
 /// Each statistic that came or went. Where all of `default` are allowed its word may stand for them, so that
 /// the place is the list.
-void compare_statistics(const Place& place, const std::vector<StatisticKind>& before,
+void compare_statistics(const DiffPath& place, const std::vector<StatisticKind>& before,
                         const std::vector<StatisticKind>& after) {
   const auto& by_word = default_statistics();
   const bool whole =
@@ -33,7 +33,7 @@ void compare_statistics(const Place& place, const std::vector<StatisticKind>& be
 }
 
 /// Who may ask is the union of two lists, so one that appears beside the other lets more people in.
-void compare_askers(const Place& allow, const Allow& before, const Allow& after) {
+void compare_askers(const DiffPath& allow, const Allow& before, const Allow& after) {
   const bool restricted_before = before.principals || before.roles;
   const bool restricted_after = after.principals || after.roles;
   const auto compare = [&](std::string_view key, const std::optional<Texts>& old,
@@ -57,7 +57,7 @@ bool lists(const Texts& columns, const std::string& column, const Dataset& datas
 }
 
 /// Columns that may be used, where each stands for those derived from it as well.
-void compare_columns(const Place& place, const std::optional<Texts>& old, const std::optional<Texts>& now,
+void compare_columns(const DiffPath& place, const std::optional<Texts>& old, const std::optional<Texts>& now,
                      const Dataset& before, const Dataset& after, std::string_view what) {
   if (!old || !now) return place.compare_allowed(old, now, what);
   for (const std::string& column : *old) {
@@ -76,7 +76,7 @@ void compare_columns(const Place& place, const std::optional<Texts>& old, const 
   place.compare_order(*old, *now);
 }
 
-void compare_allow(const Place& place, const Dataset& dataset, const Dataset& dataset_now) {
+void compare_allow(const DiffPath& place, const Dataset& dataset, const Dataset& dataset_now) {
   const Allow& before = dataset.allow;
   const Allow& after = dataset_now.allow;
   const auto& [statistics, columns, by, where, principals, roles] = before;
@@ -142,7 +142,7 @@ struct Unpaired {
   std::vector<std::size_t> fresh;  ///< in `after`
 };
 
-Unpaired report_equivalent(const Place& place, const Dataset& dataset, const Dataset& dataset_now) {
+Unpaired report_equivalent(const DiffPath& place, const Dataset& dataset, const Dataset& dataset_now) {
   const std::vector<Forbid>& before = dataset.forbid;
   const std::vector<Forbid>& after = dataset_now.forbid;
   const auto equivalent = [&](const Forbid& old, const Forbid& now) {
@@ -170,7 +170,7 @@ Unpaired report_equivalent(const Place& place, const Dataset& dataset, const Dat
 
 /// What another rule covers, before or after, is no difference to anybody. Of the others a rule is paired
 /// with a narrower one that became of it, or a broader one.
-void compare_forbid(const Place& place, const Dataset& dataset, const Dataset& dataset_now) {
+void compare_forbid(const DiffPath& place, const Dataset& dataset, const Dataset& dataset_now) {
   const std::vector<Forbid>& before = dataset.forbid;
   const std::vector<Forbid>& after = dataset_now.forbid;
   auto [gone, fresh] = report_equivalent(place, dataset, dataset_now);
@@ -221,7 +221,7 @@ void compare_forbid(const Place& place, const Dataset& dataset, const Dataset& d
 }
 
 /// The longer the time, the more counts beside a request; none counts the request alone.
-void compare_within(const Place& place, std::int64_t before, std::int64_t after) {
+void compare_within(const DiffPath& place, std::int64_t before, std::int64_t after) {
   if (before == after) return;
   const auto text = [](std::int64_t seconds) {
     return seconds == 0 ? std::string() : duration_text(seconds);
@@ -232,7 +232,7 @@ void compare_within(const Place& place, std::int64_t before, std::int64_t after)
                       : "less of what an asker lost before counts beside a request");
 }
 
-void compare_approvals(const Place& place, const Approvals& before, const Approvals& after) {
+void compare_approvals(const DiffPath& place, const Approvals& before, const Approvals& after) {
   const auto& [required, principals, roles, above, within, expires, mark] = before;
   const auto& [required_now, principals_now, roles_now, above_now, within_now, expires_now, mark_now] = after;
   if (required != required_now) {
@@ -265,7 +265,7 @@ void compare_approvals(const Place& place, const Approvals& before, const Approv
 }
 
 /// Where none are declared, no request may state one; where some are, none may leave it out.
-void compare_purposes(const Place& place, const std::optional<Texts>& before,
+void compare_purposes(const DiffPath& place, const std::optional<Texts>& before,
                       const std::optional<Texts>& after) {
   if (before.has_value() == after.has_value()) return place.compare_allowed(before, after, "purpose");
   const auto list = [](const std::optional<Texts>& purposes) {
@@ -278,7 +278,7 @@ void compare_purposes(const Place& place, const std::optional<Texts>& before,
 
 }  // namespace
 
-void compare_access(const Place& dataset, const Dataset& before, const Dataset& after) {
+void compare_access(const DiffPath& dataset, const Dataset& before, const Dataset& after) {
   compare_purposes(dataset.at("purposes"), before.purposes, after.purposes);
   compare_allow(dataset.at("allow"), before, after);
   compare_forbid(dataset.at("forbid"), before, after);

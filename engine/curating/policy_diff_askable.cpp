@@ -101,7 +101,7 @@ bool may_ask_this(const Policy& policy, const Dataset& dataset, const Asker& ask
 /// `policy` nullptr: whoever may ask, some statistics are asked only where they are named.
 bool anybody_may_ask(const Policy* policy, const Dataset& dataset, const Question& question) {
   if (policy == nullptr) {
-    return permits(dataset.allow.statistics, permitted_as(question, dataset.rows.exact));
+    return permits(dataset.allow.statistics, required_permission(question, dataset.rows.exact));
   }
   const std::vector<Asker> askers = askers_of(*policy, dataset);
   return std::any_of(askers.begin(), askers.end(),
@@ -109,19 +109,21 @@ bool anybody_may_ask(const Policy* policy, const Dataset& dataset, const Questio
 }
 
 /// What the lines about single keys already say.
-class Said final {
+class ReportedChanges final {
  public:
-  Said(std::span<const PolicyChange> changes, std::size_t depth) : changes_(changes), depth_(depth) {}
+  ReportedChanges(std::span<const PolicyChange> changes, std::size_t depth)
+      : changes_(changes), depth_(depth) {}
 
   /// Whether a line about one of those keys, below the dataset, goes in that direction.
   [[nodiscard]] bool of(const std::string& key, Direction direction) const {
-    return any(
-        [&](const PolicyChange& change) { return change.path[depth_] == key && tells(change, direction); });
+    return any([&](const PolicyChange& change) {
+      return change.path[depth_] == key && has_direction(change, direction);
+    });
   }
   [[nodiscard]] bool of_column(const std::string& column, Direction direction) const {
     return any([&](const PolicyChange& change) {
       return change.path[depth_] == "columns" && change.path.size() > depth_ + 1 &&
-             change.path[depth_ + 1] == column && tells(change, direction);
+             change.path[depth_ + 1] == column && has_direction(change, direction);
     });
   }
 
@@ -132,7 +134,7 @@ class Said final {
       return change.path.size() > depth_ && holds(change);
     });
   }
-  static bool tells(const PolicyChange& change, Direction direction) {
+  static bool has_direction(const PolicyChange& change, Direction direction) {
     return change.direction == direction || change.direction == Direction::incomparable;
   }
 
@@ -143,7 +145,7 @@ class Said final {
 /// Questions that can be asked on one side only, and that no line of a key explains.
 class Questions final {
  public:
-  Questions(const PolicyDatasets& sides, const Said& said) : sides_(sides), said_(said) {
+  Questions(const PolicyDatasets& sides, const ReportedChanges& said) : sides_(sides), reported_(said) {
     for (const Dataset* dataset : {&sides.before, &sides.after}) {
       for (const Column& column : dataset->columns) {
         if (!contains(columns_, column.name)) columns_.push_back(column.name);
@@ -165,8 +167,8 @@ class Questions final {
     compare_quantiles();
     compare_release();
   }
-  [[nodiscard]] const Texts& opened() const { return opened_; }
-  [[nodiscard]] const Texts& closed() const { return closed_; }
+  [[nodiscard]] const Texts& opened_questions() const { return opened_; }
+  [[nodiscard]] const Texts& closed_questions() const { return closed_; }
 
  private:
   static Question of(StatisticKind kind, const std::string& subject, Texts by = {}) {
@@ -284,18 +286,18 @@ class Questions final {
     return true;
   }
   [[nodiscard]] bool is_explained(const Question& question, Direction direction) const {
-    if (said_.of("source", direction) || said_.of("rows", direction)) return true;
+    if (reported_.of("source", direction) || reported_.of("rows", direction)) return true;
     Texts columns = aggregated_columns(question.statistic);
     columns.insert(columns.end(), question.by.begin(), question.by.end());
     if (question.where) {
       for (const Comparison& one : question.where->comparisons()) columns.push_back(one.column);
     }
     return std::any_of(columns.begin(), columns.end(),
-                       [&](const std::string& column) { return said_.of_column(column, direction); });
+                       [&](const std::string& column) { return reported_.of_column(column, direction); });
   }
 
   const PolicyDatasets& sides_;
-  const Said& said_;
+  const ReportedChanges& reported_;
   Texts columns_;
   Texts groupable_;
   std::set<std::string> changed_;
@@ -313,7 +315,7 @@ std::string few(const Texts& texts) {
   return yaml::sequence(told) + more;
 }
 
-void report_both(const Place& place, const Texts& closed, const Texts& opened, std::string_view can,
+void report_both(const DiffPath& place, const Texts& closed, const Texts& opened, std::string_view can,
                  std::string_view cannot, std::string_view either) {
   if (closed.empty() && opened.empty()) return;
   if (closed.empty()) return place.report(Direction::looser, "", few(opened), can);
@@ -417,7 +419,7 @@ Texts with_names(const std::map<std::string_view, Texts>& forms) {
 }
 
 /// Whether anything that decides the forms may differ: else nothing is computed.
-bool may_differ_in_forms(const Dataset& before, const Dataset& after, const Said& said) {
+bool may_differ_in_forms(const Dataset& before, const Dataset& after, const ReportedChanges& said) {
   const auto told = [&](const char* key) {
     return said.of(key, Direction::looser) || said.of(key, Direction::tighter);
   };
@@ -425,7 +427,7 @@ bool may_differ_in_forms(const Dataset& before, const Dataset& after, const Said
          told("budget") || told("per_release");
 }
 
-void compare_forms(const Place& place, const PolicyDatasets& sides, const Said& said) {
+void compare_forms(const DiffPath& place, const PolicyDatasets& sides, const ReportedChanges& said) {
   if (!may_differ_in_forms(sides.before, sides.after, said)) return;
   const AskerForms before(*sides.policy_before, sides.before);
   const AskerForms after(*sides.policy_after, sides.after);
@@ -474,11 +476,12 @@ bool quantiles_are_asked(const PolicyDatasets& sides) {
   return asked(sides.policy_before, sides.before) && asked(sides.policy_after, sides.after);
 }
 
-void compare_askable(const Place& dataset, const PolicyDatasets& sides, std::span<const PolicyChange> keys) {
-  const Said said(keys, dataset.depth());
+void compare_askable(const DiffPath& dataset, const PolicyDatasets& sides,
+                     std::span<const PolicyChange> keys) {
+  const ReportedChanges said(keys, dataset.depth());
   Questions questions(sides, said);
   questions.compare();
-  report_both(dataset.at("columns"), questions.closed(), questions.opened(),
+  report_both(dataset.at("columns"), questions.closed_questions(), questions.opened_questions(),
               "what columns declare together lets these be asked",
               "what columns declare together lets these be asked no more",
               "what columns declare together lets other questions be asked");

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kMore = "more can be lost";
 constexpr std::string_view kLess = "less can be lost";
 
-void compare_orders(const Place& place, const std::vector<RenyiLimit>& before,
+void compare_orders(const DiffPath& place, const std::vector<RenyiLimit>& before,
                     const std::vector<RenyiLimit>& after) {
   const auto find = [](const std::vector<RenyiLimit>& list, const Rational& order) -> const RenyiLimit* {
     for (const RenyiLimit& limit : list) {
@@ -46,7 +46,7 @@ bool refines(CalendarPeriod finer, CalendarPeriod coarser) {
   return finer <= coarser;
 }
 
-void compare_renewal(const Place& budget, const Dataset& before, const Dataset& after) {
+void compare_renewal(const DiffPath& budget, const Dataset& before, const Dataset& after) {
   const auto text_of = [](const std::optional<CalendarPeriod>& period) {
     return period ? std::string(name(*period)) : std::string();
   };
@@ -68,7 +68,7 @@ void compare_renewal(const Place& budget, const Dataset& before, const Dataset& 
               accepts ? "the loss over all periods has no limit" : "the loss over all periods needs a limit");
 }
 
-void compare_blocks(const Place& place, const std::optional<Blocks>& before,
+void compare_blocks(const DiffPath& place, const std::optional<Blocks>& before,
                     const std::optional<Blocks>& after) {
   const auto text_of = [](const std::optional<Blocks>& blocks) { return blocks ? value_text(*blocks) : ""; };
   const bool same_partition = before && after && before->by == after->by && before->per == after->per;
@@ -101,7 +101,7 @@ bool has_default_delta(const Dataset& dataset) {
 
 /// Under zcdp and rdp it matters whether any account counts delta: without one a release has the default, and
 /// can be asked in rho; with one, neither.
-void compare_default_delta(const Place& place, const Dataset& before, const Dataset& after) {
+void compare_default_delta(const DiffPath& place, const Dataset& before, const Dataset& after) {
   const auto curved = [](const Dataset& dataset) {
     return dataset.budget.measure == Measure::zcdp || dataset.budget.measure == Measure::rdp;
   };
@@ -116,7 +116,7 @@ void compare_default_delta(const Place& place, const Dataset& before, const Data
                    : "no account counts delta: one release can lose no more of it, and can be asked in rho");
 }
 
-void compare_per_release(const Place& place, const Dataset& before, const Dataset& after) {
+void compare_per_release(const DiffPath& place, const Dataset& before, const Dataset& after) {
   LossCap old = before.per_release.value_or(LossCap{});
   LossCap now = after.per_release.value_or(LossCap{});
   if (has_default_delta(before) && has_default_delta(after)) {
@@ -129,7 +129,7 @@ void compare_per_release(const Place& place, const Dataset& before, const Datase
 
 }  // namespace
 
-void compare_caps(const Place& place, const LossCap& before, const LossCap& after, const CapMeaning& why) {
+void compare_caps(const DiffPath& place, const LossCap& before, const LossCap& after, const CapMeaning& why) {
   const auto& [epsilon, delta, rho, orders] = before;
   const auto& [epsilon_after, delta_after, rho_after, orders_after] = after;
   const auto compare = [&](std::string_view key, const auto& old, const auto& now) {
@@ -156,11 +156,11 @@ bool comparable(Measure one, Measure other) {
 
 Direction direction_between(const Budget& before, const Budget& after) {
   std::vector<PolicyChange> changes;
-  compare_budgets(Place(changes, {}), before, after);
+  compare_budgets(DiffPath(changes, {}), before, after);
   return together(changes);
 }
 
-void compare_budgets(const Place& place, const Budget& before, const Budget& after) {
+void compare_budgets(const DiffPath& place, const Budget& before, const Budget& after) {
   const auto& [epsilon, delta, measure, rho, orders, target] = before;
   const auto& [epsilon_after, delta_after, measure_after, rho_after, orders_after, target_after] = after;
   if (!comparable(measure, measure_after)) {
@@ -178,10 +178,10 @@ void compare_budgets(const Place& place, const Budget& before, const Budget& aft
                "the same amounts, stated as another epsilon and delta");
 }
 
-void compare_losses(const Place& dataset, const Dataset& before, const Dataset& after) {
+void compare_losses(const DiffPath& dataset, const Dataset& before, const Dataset& after) {
   const bool same_scope = before.blocks.has_value() == after.blocks.has_value() &&
                           before.renews.has_value() == after.renews.has_value();
-  const Place budget = dataset.at("budget");
+  const DiffPath budget = dataset.at("budget");
   if (same_scope) {
     compare_budgets(budget, before.budget, after.budget);
   } else if (direction_between(before.budget, after.budget) != Direction::neutral) {

@@ -7,7 +7,7 @@ namespace epsilog::engine {
 namespace {
 
 /// Labels that come at an end leave the others as they are.
-void compare_end(const Place& place, const LabelRule& before, const LabelRule& after, bool first,
+void compare_end(const DiffPath& place, const LabelRule& before, const LabelRule& after, bool first,
                  bool blocks) {
   const std::int64_t old_day = first ? before.first_day : before.last_day;
   const std::int64_t day = first ? after.first_day : after.last_day;
@@ -22,7 +22,7 @@ void compare_end(const Place& place, const LabelRule& before, const LabelRule& a
 
 }  // namespace
 
-void compare_label_rules(const Place& place, const std::optional<LabelRule>& was,
+void compare_label_rules(const DiffPath& place, const std::optional<LabelRule>& was,
                          const std::optional<LabelRule>& is, bool blocks) {
   const Meaning other_labels{Direction::incomparable,
                              blocks ? "rows lie in other blocks" : "the same cells have other labels"};

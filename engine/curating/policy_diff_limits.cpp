@@ -37,7 +37,7 @@ const Limit* partner(const Group& group, const Limit& limit) {
 
 Direction direction_between(const Group& before, const Group& after) {
   std::vector<PolicyChange> changes;
-  const Place scratch(changes, {});
+  const DiffPath scratch(changes, {});
   for (const Limit* old : before) {
     const Limit* now = partner(after, *old);
     scratch.report(now ? direction_between(old->budget, now->budget) : Direction::looser, "", "", "");
@@ -55,7 +55,7 @@ std::string text_of(const Group& group) {
 }
 
 /// Limits by name stand in for those that each has, so their coming and going is a change of those.
-void compare_with_each(const Place& place, const Group& before, const Group& after) {
+void compare_with_each(const DiffPath& place, const Group& before, const Group& after) {
   const Direction direction = direction_between(before, after);
   std::string_view why = "the same as held here before";
   if (direction == Direction::looser) why = "more than held here before";
@@ -64,7 +64,7 @@ void compare_with_each(const Place& place, const Group& before, const Group& aft
   place.report(direction, text_of(before), text_of(after), why);
 }
 
-void compare_groups(const Place& place, const std::vector<Limit>& later, const Group& before,
+void compare_groups(const DiffPath& place, const std::vector<Limit>& later, const Group& before,
                     const Group& after) {
   const auto at = [&](const Limit& limit) {
     return place.at(static_cast<std::size_t>(&limit - later.data()));
@@ -85,7 +85,8 @@ void compare_groups(const Place& place, const std::vector<Limit>& later, const G
 
 }  // namespace
 
-void compare_limits(const Place& place, const std::vector<Limit>& before, const std::vector<Limit>& after) {
+void compare_limits(const DiffPath& place, const std::vector<Limit>& before,
+                    const std::vector<Limit>& after) {
   const std::map<Subject, Group> groups_before = groups_of(before);
   const std::map<Subject, Group> groups_after = groups_of(after);
   std::map<Subject, Group> all = groups_before;

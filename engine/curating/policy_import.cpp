@@ -52,7 +52,7 @@ class DatasetDraft final {
   void write(const std::string& name) {
     out_.line(1, name + ":");
     if (options_.dataset.empty() && name != table_.name && !table_.name.empty()) {
-      out_.note(2, "the table was called " + shown(table_.name) +
+      out_.note(2, "the table was called " + quoted_excerpt(table_.name) +
                        "; here names are letters, digits and _, "
                        "and each dataset has its own");
     }
@@ -85,7 +85,7 @@ class DatasetDraft final {
     if (table_.row_privacy && (!ids.empty() || max_rows > 1)) {
       return out_.todo(2, std::string(kUnitQuestion) + ". row_privacy: true protects a row there, though " +
                               (ids.empty() ? "max_ids is " + std::to_string(max_rows)
-                                           : shown(ids.front()->name) + " is a private_id") +
+                                           : quoted_excerpt(ids.front()->name) + " is a private_id") +
                               ", which says that a person may have several");
     }
     if (table_.row_privacy) return out_.line(2, "unit: row");
@@ -95,7 +95,7 @@ class DatasetDraft final {
     }
     if (!is_column_header(ids.front()->name)) {
       return out_.todo(2, std::string(kUnitQuestion) + ". The name of the private_id, " +
-                              shown(ids.front()->name) +
+                              quoted_excerpt(ids.front()->name) +
                               ", has control characters or more than 1024 bytes: rename it in the source");
     }
     if (!table_.max_ids) out_.note(2, "max_ids was not given, which is 1 there");
@@ -143,24 +143,24 @@ class DatasetDraft final {
       return false;
     }
     if (!is_column_header(metadata.name)) {
-      out_.todo(3, "columns: the name " + shown(metadata.name) +
+      out_.todo(3, "columns: the name " + quoted_excerpt(metadata.name) +
                        " has control characters, more than 1024 bytes or none: rename it in the source, then "
                        "declare it");
       return false;
     }
-    Column column = translated(metadata);
+    Column column = to_policy_column(metadata);
     std::string name = metadata.name;
     if (!is_column_name(name)) {
       name = distinct_name(column_name_from(name), taken_);
       column.header = metadata.name;
-      out_.note(3, "columns: " + shown(metadata.name) + " is named " + name +
+      out_.note(3, "columns: " + quoted_excerpt(metadata.name) + " is named " + name +
                        " here: names are letters, digits and _, and no words of --where");
     }
     out_.line(3, name + ": " + value_text(column));
     return true;
   }
 
-  Column translated(const MetadataColumn& metadata) {
+  Column to_policy_column(const MetadataColumn& metadata) {
     const std::string subject = "columns." + metadata.name + ".";
     Column column;
     column.type = type_here(metadata.type);
@@ -229,7 +229,7 @@ class DatasetDraft final {
       if (problem.empty()) {
         column.values.push_back(category);
       } else {
-        out_.todo(3, subject + "values: " + shown(category) + " " + problem);
+        out_.todo(3, subject + "values: " + quoted_excerpt(category) + " " + problem);
       }
     }
     if (metadata.cardinality && *metadata.cardinality != Rational(metadata.categories.size())) {
@@ -242,7 +242,7 @@ class DatasetDraft final {
     if (!metadata.missing_value) return;
     if (!metadata.missing_number) {
       return out_.note(
-          3, subject + "missing: " + shown(*metadata.missing_value) +
+          3, subject + "missing: " + quoted_excerpt(*metadata.missing_value) +
                  " cannot stand in for a cell of this type; such rows are left out where it is used");
     }
     const Rational& number = *metadata.missing_number;

@@ -17,7 +17,7 @@ std::string path_of(const CsvSource& csv, const std::string& base_dir) {
 
 /// What the file's own error says behind its path, or nothing where `look` finds none.
 template <class Look>
-std::optional<std::string> cause_found(const std::string& path, const Look& look) {
+std::optional<std::string> find_cause(const std::string& path, const Look& look) {
   try {
     return look();
   } catch (const SourceError& error) {
@@ -33,7 +33,7 @@ bool most_fit(const CsvCut& cut) {
 
 /// Why most lines under the declared dialect are malformed, or why there are none.
 std::optional<std::string> why_unreadable_rows(const CsvSource& csv, const std::string& path) {
-  const Encoding seen = encoding_seen(path);
+  const Encoding seen = detected_encoding(path);
   const CsvRecords::Dialect declared{csv.delimiter, csv.multiline, csv.encoding};
   const CsvCut cut = cut_by(path, declared, kRowsGuessedFrom);
   if (cut.rows == 0 || most_fit(cut)) return std::nullopt;
@@ -48,10 +48,10 @@ std::optional<std::string> why_unreadable_rows(const CsvSource& csv, const std::
 
 /// Why a CSV file has not the names that are declared, as its lines show it.
 std::optional<std::string> why_unnamed(const std::string& path) {
-  return why_no_names(look_at_csv(path, kRowsGuessedFrom));
+  return why_no_names(profile_csv(path, kRowsGuessedFrom));
 }
 
-std::string ended(std::string sentence) {
+std::string as_sentence(std::string sentence) {
   return sentence.ends_with('.') ? sentence : sentence + '.';
 }
 
@@ -62,7 +62,7 @@ DataReport counts_of(const Dataset& dataset, const std::string& base_dir, const 
     if (!dataset.csv) throw;
     const std::string said = error.what();
     const std::string path = path_of(*dataset.csv, base_dir);
-    const auto why = cause_found(path, [&] { return why_unnamed(path); });
+    const auto why = find_cause(path, [&] { return why_unnamed(path); });
     if (!why || said.find(*why) != std::string::npos) throw;
     throw SourceError(said + ". Cause: " + *why);
   }
@@ -79,7 +79,7 @@ SourceCheck check_source(const Dataset& dataset, const std::string& base_dir, Em
   std::optional<std::string> why;
   if (dataset.csv) {
     const std::string path = path_of(*dataset.csv, base_dir);
-    why = cause_found(path, [&] { return why_unreadable_rows(*dataset.csv, path); });
+    why = find_cause(path, [&] { return why_unreadable_rows(*dataset.csv, path); });
   }
   if (none && !why && empty == EmptySource::allowed) return check;
   const std::string found = none ? "there is no row"
@@ -87,7 +87,7 @@ SourceCheck check_source(const Dataset& dataset, const std::string& base_dir, Em
                                        " rows are malformed, so their cells are missing";
   const std::string remedy = none ? ": put rows into it, or accept none with --allow-empty"
                                   : ": see the lines that are named with the counts";
-  check.problems.push_back(ended(found + (why ? ". Cause: " + *why : remedy)));
+  check.problems.push_back(as_sentence(found + (why ? ". Cause: " + *why : remedy)));
   return check;
 }
 

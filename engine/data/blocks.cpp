@@ -1,7 +1,7 @@
 #include "blocks.hpp"
 
 #include "calendar.hpp"
-#include "column_places.hpp"
+#include "cell_numbering.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
 #include "labelled_cells.hpp"
@@ -28,7 +28,7 @@ void visit_periods(const Blocks& blocks, const Visit& visit) {
 
 std::vector<std::string> covered_periods(const Dataset& dataset, const Predicate& about) {
   const Blocks& blocks = *dataset.blocks;
-  const ValueSet satisfying = ColumnPlaces(dataset, column_of(dataset), about).satisfying_all();
+  const ValueSet satisfying = CellNumbering(dataset, column_of(dataset), about).satisfying_all();
   std::vector<std::string> result;
   visit_periods(blocks, [&](const DayRange& days) {
     if (satisfying.meets(days.first, days.last)) result.push_back(period_name(*blocks.per, days.first));
@@ -88,7 +88,7 @@ BlockMembership::BlockMembership(const Dataset& dataset)
 
 bool BlockMembership::contains(const RawCell& raw) const {
   const Cell cell = reader_.read(raw);
-  if (values_) return values_->find(cell) != kNoPlace;
+  if (values_) return values_->find(cell) != kNoIndex;
   return !cell.missing && cell.fixed >= first_day_ && cell.fixed <= last_day_;
 }
 

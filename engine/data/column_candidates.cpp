@@ -25,7 +25,7 @@ std::optional<Rational> step_of(const Column& column) {
   return accounting::power_of_ten(-static_cast<long>(column.scale));
 }
 
-ColumnCandidates listed(const Column& column) {
+ColumnCandidates listed_candidates(const Column& column) {
   ColumnCandidates result;
   for (const std::string& value : column.values) {
     std::int64_t days = 0;
@@ -39,7 +39,7 @@ ColumnCandidates listed(const Column& column) {
 }
 
 bool is_fixed(const Rational& value, unsigned scale) {
-  const FixedPlace place = place_fixed(value, scale);
+  const FixedRounding place = round_fixed(value, scale);
   return place.up == place.down && place.up <= kFixedMax && place.up >= -kFixedMax;
 }
 
@@ -52,7 +52,7 @@ ColumnCandidates candidates_of(const Column& column) {
     throw Underivable(shown + " has type " + std::string(name(column.type)) +
                       ": a quantile needs a column of type int, decimal, double or date");
   }
-  if (!column.values.empty()) return listed(column);
+  if (!column.values.empty()) return listed_candidates(column);
   if (!column.bounds) {
     throw Underivable(shown + " has no bounds: declare `bounds: [" + (date ? "FIRST, LAST" : "LOWER, UPPER") +
                       "]`, between which its quantiles lie");
@@ -82,10 +82,10 @@ CandidateFinder::CandidateFinder(const Column& column, ColumnCandidates candidat
   fixed_ = !real_ && is_fixed(candidates_.values.at(0), scale_) && is_fixed(last, scale_) &&
            is_fixed(step, scale_);
   if (!fixed_) return;
-  for (const Rational& value : list) list_.push_back(place_fixed(value, scale_).up);
-  first_ = place_fixed(first, scale_).up;
-  last_ = place_fixed(last, scale_).up;
-  step_ = place_fixed(step, scale_).up;
+  for (const Rational& value : list) list_.push_back(round_fixed(value, scale_).up);
+  first_ = round_fixed(first, scale_).up;
+  last_ = round_fixed(last, scale_).up;
+  step_ = round_fixed(step, scale_).up;
 }
 
 std::uint64_t CandidateFinder::of_fixed(Int128 value) const {

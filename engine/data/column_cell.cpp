@@ -228,7 +228,7 @@ bool CellReader::read_real(std::string_view text, double& value) const {
   return true;
 }
 
-FixedPlace place_fixed(const Rational& value, unsigned scale) {
+FixedRounding round_fixed(const Rational& value, unsigned scale) {
   const Rational scaled = value * accounting::power_of_ten(static_cast<long>(scale));
   const Integer limit = to_integer(kFixedMax);
   if (scaled > limit) return {kFixedMax + 1, kFixedMax + 1};
@@ -272,12 +272,12 @@ NextDoubles next_to(const Rational& magnitude) {
 
 }  // namespace
 
-RealPlace place_real(const Rational& value) {
+RealRounding round_real(const Rational& value) {
   if (value == 0) return {0, 0};
   const NextDoubles next = next_to(abs(value));
   const auto inner = std::bit_cast<double>(next.inner);
   const auto outer = std::bit_cast<double>(next.outer);
-  return value > 0 ? RealPlace{outer, inner} : RealPlace{-inner, -outer};
+  return value > 0 ? RealRounding{outer, inner} : RealRounding{-inner, -outer};
 }
 
 namespace {
@@ -313,14 +313,14 @@ DeclaredValues::DeclaredValues(const Column& column) : type_(column.type) {
   }
   constexpr Int128 kNearMax = 4'096;
   if (!numbers_.empty() && numbers_.back().first - numbers_.front().first < kNearMax) {
-    near_.assign(static_cast<std::size_t>(numbers_.back().first - numbers_.front().first) + 1, kNoPlace);
+    near_.assign(static_cast<std::size_t>(numbers_.back().first - numbers_.front().first) + 1, kNoIndex);
     for (const auto& [number, place] : numbers_)
       near_[static_cast<std::size_t>(number - numbers_.front().first)] = place;
   }
   if (column.missing && column.missing->get_den() == 1) {
     Cell cell;
     cell.missing = false;
-    cell.fixed = place_fixed(*column.missing, column.scale).up;
+    cell.fixed = round_fixed(*column.missing, column.scale).up;
     stand_in_ = find(cell);
   }
 }
@@ -331,24 +331,24 @@ std::size_t DeclaredValues::find(const Cell& cell) const {
 }
 
 std::size_t DeclaredValues::of_text(std::string_view text) const {
-  if (texts_.empty()) return kNoPlace;
+  if (texts_.empty()) return kNoIndex;
   const std::size_t first = first_byte(text);
   const auto begin = texts_.begin() + begins_[first];
   const auto end = texts_.begin() + begins_[first + 1];
-  if (end - begin == 1) return begin->first == text ? begin->second : kNoPlace;
+  if (end - begin == 1) return begin->first == text ? begin->second : kNoIndex;
   const auto found = std::lower_bound(
       begin, end, text, [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
-  return found == end || found->first != text ? kNoPlace : found->second;
+  return found == end || found->first != text ? kNoIndex : found->second;
 }
 
 std::size_t DeclaredValues::of_number(Int128 number) const {
   if (!near_.empty()) {
     const Int128 beyond = number - numbers_.front().first;
-    return beyond < 0 || beyond >= std::ssize(near_) ? kNoPlace : near_[static_cast<std::size_t>(beyond)];
+    return beyond < 0 || beyond >= std::ssize(near_) ? kNoIndex : near_[static_cast<std::size_t>(beyond)];
   }
   const auto found = std::lower_bound(numbers_.begin(), numbers_.end(), number,
                                       [](const auto& entry, Int128 wanted) { return entry.first < wanted; });
-  return found == numbers_.end() || found->first != number ? kNoPlace : found->second;
+  return found == numbers_.end() || found->first != number ? kNoIndex : found->second;
 }
 
 }  // namespace epsilog::engine

@@ -74,27 +74,27 @@ class CellReader final {
 };
 
 /// The nearest representable cells at or above and at or below a rational, for exact comparisons.
-struct FixedPlace {
+struct FixedRounding {
   Int128 up;
   Int128 down;
 };
-struct RealPlace {
+struct RealRounding {
   double up;    ///< +infinity above the largest finite number
   double down;  ///< -infinity below the smallest
 };
 /// Beyond +-kFixedMax both ends are the first integer outside, which no cell equals.
-[[nodiscard]] FixedPlace place_fixed(const Rational& value, unsigned scale);
-[[nodiscard]] RealPlace place_real(const Rational& value);
+[[nodiscard]] FixedRounding round_fixed(const Rational& value, unsigned scale);
+[[nodiscard]] RealRounding round_real(const Rational& value);
 
 /// Of a cell that stands at none of the places there are. An optional would be put together in two parts and
 /// loaded in one, while they are on their way to memory.
-inline constexpr std::size_t kNoPlace = std::numeric_limits<std::size_t>::max();
+inline constexpr std::size_t kNoIndex = std::numeric_limits<std::size_t>::max();
 
 /// Finds a cell among the declared values of a column.
 class DeclaredValues final {
  public:
   explicit DeclaredValues(const Column& column);
-  /// The position of the value in the order declared; kNoPlace for another value. A missing cell is where
+  /// The position of the value in the order declared; kNoIndex for another value. A missing cell is where
   /// its stand-in is.
   [[nodiscard]] std::size_t find(const Cell& cell) const;
 
@@ -108,7 +108,7 @@ class DeclaredValues final {
   std::vector<std::pair<Int128, std::size_t>> numbers_;     ///< sorted; int, bool and date columns
   /// Place of each number from the first on, where they lie near each other.
   std::vector<std::size_t> near_;
-  std::size_t stand_in_ = kNoPlace;
+  std::size_t stand_in_ = kNoIndex;
 };
 
 }  // namespace epsilog::engine

@@ -16,10 +16,10 @@ ColumnRange::ColumnRange(const Column& column)
       scale(column.scale),
       bounds(column.bounds.value()),
       stand_in(column.missing),
-      fixed_lower(place_fixed(bounds.lower, scale)),
-      fixed_upper(place_fixed(bounds.upper, scale)),
-      real_lower(place_real(bounds.lower)),
-      real_upper(place_real(bounds.upper)) {}
+      fixed_lower(round_fixed(bounds.lower, scale)),
+      fixed_upper(round_fixed(bounds.upper, scale)),
+      real_lower(round_real(bounds.lower)),
+      real_upper(round_real(bounds.upper)) {}
 
 ColumnMoments::ColumnMoments(const ColumnRange& range, bool with_squares)
     : range_(&range), with_squares_(with_squares) {

@@ -28,10 +28,10 @@ struct ColumnRange {
   unsigned scale;
   Bounds bounds;
   std::optional<Rational> stand_in;
-  FixedPlace fixed_lower;
-  FixedPlace fixed_upper;
-  RealPlace real_lower;
-  RealPlace real_upper;
+  FixedRounding fixed_lower;
+  FixedRounding fixed_upper;
+  RealRounding real_lower;
+  RealRounding real_upper;
 };
 
 class ColumnMoments final {

@@ -44,7 +44,7 @@ DeclaredValues values_of(const LabelRule& rule, const Column& source) {
   return DeclaredValues(mapped);
 }
 
-std::size_t place_of_label(const std::vector<std::string>& labels, const std::string& label) {
+std::size_t label_index(const std::vector<std::string>& labels, const std::string& label) {
   const auto found = std::find(labels.begin(), labels.end(), label);
   EPSILOG_INVARIANT(found != labels.end());
   return static_cast<std::size_t>(found - labels.begin());
@@ -59,16 +59,16 @@ CellLabels::CellLabels(const Column& column, const Column& source)
     rule_ = period_edges(rule);
   } else if (!rule.map.empty()) {
     Mapped mapped{values_of(rule, source), {}, {}};
-    for (const auto& [value, label] : rule.map) mapped.places.push_back(place_of_label(labels_, label));
-    if (rule.other) mapped.other = place_of_label(labels_, *rule.other);
+    for (const auto& [value, label] : rule.map) mapped.label_indices.push_back(label_index(labels_, label));
+    if (rule.other) mapped.other = label_index(labels_, *rule.other);
     rule_ = std::move(mapped);
   } else if (type_ == ColumnType::real) {
     RealEdges edges;
-    for (const Rational& edge : rule.bins) edges.push_back(place_real(edge).up);
+    for (const Rational& edge : rule.bins) edges.push_back(round_real(edge).up);
     rule_ = std::move(edges);
   } else {
     FixedEdges edges;
-    for (const Rational& edge : rule.bins) edges.push_back(place_fixed(edge, source.scale).up);
+    for (const Rational& edge : rule.bins) edges.push_back(round_fixed(edge, source.scale).up);
     rule_ = std::move(edges);
   }
   if (source.missing) stand_in_ = label_of_constant(*source.missing, rule);
@@ -79,7 +79,7 @@ std::optional<std::size_t> CellLabels::label_of_constant(const Rational& value, 
   if (!rule.bins.empty()) return part_of(rule.bins, value);
   Cell cell;  // only numbers have a constant, and of these only whole ones are mapped
   cell.missing = false;
-  cell.fixed = place_fixed(value, 0).up;
+  cell.fixed = round_fixed(value, 0).up;
   return label_of_value(cell);
 }
 
@@ -88,14 +88,14 @@ std::optional<std::size_t> CellLabels::label_of_value(const Cell& cell) const {
   if (const auto* edges = std::get_if<RealEdges>(&rule_)) return part_of(*edges, cell.real);
   const auto& mapped = std::get<Mapped>(rule_);
   const std::size_t found = mapped.values.find(cell);
-  return found == kNoPlace ? mapped.other : mapped.places[found];
+  return found == kNoIndex ? mapped.other : mapped.label_indices[found];
 }
 
 std::optional<std::size_t> CellLabels::find(const Cell& cell) const {
   return cell.missing ? stand_in_ : label_of_value(cell);
 }
 
-std::vector<bool> CellLabels::had_by_some_cell() const {
+std::vector<bool> CellLabels::reachable_labels() const {
   std::vector<bool> result(labels_.size(), true);
   if (const auto* edges = std::get_if<FixedEdges>(&rule_)) {
     result = nonempty_parts(*edges, -kFixedMax, kFixedMax);
@@ -104,16 +104,16 @@ std::vector<bool> CellLabels::had_by_some_cell() const {
         nonempty_parts(*reals, std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max());
   } else if (const auto& mapped = std::get<Mapped>(rule_); type_ == ColumnType::boolean && mapped.other) {
     // Where both are mapped nothing else is left, unless a value is mapped to it.
-    const bool left = mapped.places.size() < 2;
-    const bool named =
-        std::find(mapped.places.begin(), mapped.places.end(), *mapped.other) != mapped.places.end();
+    const bool left = mapped.label_indices.size() < 2;
+    const bool named = std::find(mapped.label_indices.begin(), mapped.label_indices.end(), *mapped.other) !=
+                       mapped.label_indices.end();
     result[*mapped.other] = left || named;
   }
   if (stand_in_) result[*stand_in_] = true;
   return result;
 }
 
-bool CellLabels::lacked_by_some_cell() const {
+bool CellLabels::has_unlabelled_cell() const {
   if (!stand_in_) return true;
   if (const auto* edges = std::get_if<FixedEdges>(&rule_)) {
     return edges->front() > -kFixedMax || edges->back() <= kFixedMax;

@@ -27,14 +27,14 @@ class CellLabels final {
   [[nodiscard]] std::optional<std::size_t> find(const Cell& cell) const;
   [[nodiscard]] const std::vector<std::string>& labels() const noexcept { return labels_; }
   /// By place: whether some cell has the label. A bin between two neighbouring numbers has none.
-  [[nodiscard]] std::vector<bool> had_by_some_cell() const;
+  [[nodiscard]] std::vector<bool> reachable_labels() const;
   /// Whether some cell has no label.
-  [[nodiscard]] bool lacked_by_some_cell() const;
+  [[nodiscard]] bool has_unlabelled_cell() const;
 
  private:
   struct Mapped {
     DeclaredValues values;
-    std::vector<std::size_t> places;  ///< of their labels, in the order of the values
+    std::vector<std::size_t> label_indices;  ///< of their labels, in the order of the values
     std::optional<std::size_t> other;
   };
   using FixedEdges =

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "column_places.hpp"
+#include "cell_numbering.hpp"
 #include "column_reader.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
@@ -69,7 +69,7 @@ void require_declared_text(const Column& column, const Comparison& comparison,
 
 /// What a part of a condition leaves of the cells of each column that it narrows. Where an `or` has a part
 /// that says nothing of a column, it narrows it not at all.
-struct Left {
+struct NarrowedColumns {
   bool nothing = false;  ///< no row satisfies the part
   std::map<std::string_view, ValueSet> columns;
 };
@@ -85,16 +85,16 @@ class Satisfiable {
   }
 
   void require() const {
-    if (left_by(predicate_.condition()).nothing) refuse(predicate_.condition());
+    if (narrowed_by(predicate_.condition()).nothing) refuse(predicate_.condition());
   }
 
  private:
   [[nodiscard]] const Comparison& comparison(const Condition& part) const {
-    return predicate_.comparisons()[part.place];
+    return predicate_.comparisons()[part.index];
   }
 
-  [[nodiscard]] Left left_by(const Condition& part) const {
-    Left result;
+  [[nodiscard]] NarrowedColumns narrowed_by(const Condition& part) const {
+    NarrowedColumns result;
     if (part.kind == Kind::comparison) {
       const std::string& column = comparison(part).column;
       ValueSet cells = columns_.at(column).satisfying(comparison(part));
@@ -106,7 +106,7 @@ class Satisfiable {
     std::map<std::string_view, std::vector<ValueSet>> sets;
     std::size_t live = 0;
     for (const Condition& inner : part.parts) {
-      Left left = left_by(inner);
+      NarrowedColumns left = narrowed_by(inner);
       if (left.nothing && !all) continue;
       if (left.nothing) result.nothing = true;
       ++live;
@@ -129,8 +129,8 @@ class Satisfiable {
       refuse(part.parts.front(), "; nor does any satisfy what stands beside it after 'or'");
     }
     std::vector<std::string_view> seen;
-    std::vector<std::pair<const Condition*, Left>> lefts;
-    for (const Condition& inner : part.parts) lefts.emplace_back(&inner, left_by(inner));
+    std::vector<std::pair<const Condition*, NarrowedColumns>> lefts;
+    for (const Condition& inner : part.parts) lefts.emplace_back(&inner, narrowed_by(inner));
     for (const auto& [inner, left] : lefts) {
       if (left.nothing && inner->kind == Kind::any) refuse(*inner, beside);
       for (const auto& [column, cells] : left.columns) {
@@ -203,7 +203,7 @@ class Satisfiable {
 
   const Dataset& dataset_;
   const Predicate& predicate_;
-  std::map<std::string_view, ColumnPlaces> columns_;
+  std::map<std::string_view, CellNumbering> columns_;
 };
 
 /// Of count:C, that it can be another number than `count`.
@@ -220,7 +220,7 @@ void require_missable(const Dataset& dataset, const Question& question) {
 
 std::string why_never_missing(const Dataset& dataset, const Column& column) {
   if (column.missing) return "the policy says what stands for a missing one";
-  if (column.derived && !CellLabels(column, *dataset.column(column.derived->from)).lacked_by_some_cell()) {
+  if (column.derived && !CellLabels(column, *dataset.column(column.derived->from)).has_unlabelled_cell()) {
     return "every cell has a label";
   }
   // A label is of a cell, so what the blocks are derived from is there as well.

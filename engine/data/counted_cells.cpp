@@ -21,17 +21,17 @@ CountedCells::CountedCells(const Dataset& dataset, const Statistic& statistic, B
       has_stand_in_(declared_.missing.has_value()),
       column_(reading.number_of(statistic.subject)) {
   if (by == By::every_value) {
-    places_ = declared_.values.size() + 1;
+    category_count_ = declared_.values.size() + 1;
   } else if (statistic.kind == StatisticKind::proportion) {
     value_ = place_among_declared(declared_, statistic.value);
-    places_ = 2;
+    category_count_ = 2;
   } else if (statistic.kind == StatisticKind::distinct) {
     declared_only_ = true;
-    places_ = declared_.values.size();
+    category_count_ = declared_.values.size();
   }
 }
 
-std::size_t CountedCells::place_of(const std::string& value) const {
+std::size_t CountedCells::category_of(const std::string& value) const {
   return by_ == By::statistic ? 0 : place_among_declared(declared_, value);
 }
 

@@ -15,16 +15,16 @@ std::string_view first_line_of(std::string_view beginning) {
   return line;
 }
 
-std::string_view unquoted(std::string_view field) {
+std::string_view without_quotes(std::string_view field) {
   if (field.size() < 2 || !field.starts_with('"') || !field.ends_with('"')) return field;
   return field.substr(1, field.size() - 2);
 }
 
-std::vector<std::string> parted(std::string_view line, char delimiter) {
+std::vector<std::string> split_fields(std::string_view line, char delimiter) {
   std::vector<std::string> fields;
   for (std::size_t at = 0;;) {
     const std::size_t end = std::min(line.find(delimiter, at), line.size());
-    fields.emplace_back(unquoted(line.substr(at, end - at)));
+    fields.emplace_back(without_quotes(line.substr(at, end - at)));
     if (end == line.size()) return fields;
     at = end + 1;
   }
@@ -63,7 +63,7 @@ std::optional<std::string> why_above_a_table(std::string_view first) {
   return std::nullopt;
 }
 
-std::vector<std::string> blank_parted(std::string_view line) {
+std::vector<std::string> blank_separated_words(std::string_view line) {
   if (line.starts_with(kUtf8Mark)) line.remove_prefix(kUtf8Mark.size());
   std::vector<std::string> words;
   for (std::size_t at = 0; at < line.size();) {
@@ -108,7 +108,7 @@ bool has_blanks_beside_quotes(std::string_view line, char delimiter) {
 std::optional<std::string> why_absent(const std::string& column, const std::vector<std::string>& columns,
                                       std::string_view beginning, char delimiter) {
   const std::string_view line = first_line_of(beginning);
-  const std::vector<std::string> fields = parted(line, delimiter);
+  const std::vector<std::string> fields = split_fields(line, delimiter);
   if (is_blank_line(line))
     return std::string(kFirstLineIsEmpty) + ": take the lines above the names of columns away";
   const bool names_some = std::any_of(columns.begin(), columns.end(),
@@ -119,12 +119,12 @@ std::optional<std::string> why_absent(const std::string& column, const std::vect
       return "one of its names differs in capitals or in the blanks around it";
   }
   for (const char other : {',', ';', '\t', '|', ':'}) {
-    if (other != delimiter && has_all(parted(line, other), columns)) {
+    if (other != delimiter && has_all(split_fields(line, other), columns)) {
       return "it has under `delimiter: " + delimiter_text(other) + "`, and the policy says " +
              delimiter_text(delimiter);
     }
   }
-  if (has_all(blank_parted(line), columns))
+  if (has_all(blank_separated_words(line), columns))
     return "its names are parted by blanks, which are no delimiter: save it with a comma, semicolon or tab "
            "between them";
   if (has_blanks_beside_quotes(line, delimiter)) return std::string(kBlanksBesideQuotes);

@@ -17,7 +17,7 @@ namespace epsilog::engine {
 
 /// The words of a line that runs of blanks part, a quoted text being one; empty where a tab or a quote stands
 /// elsewhere.
-[[nodiscard]] std::vector<std::string> blank_parted(std::string_view line);
+[[nodiscard]] std::vector<std::string> blank_separated_words(std::string_view line);
 
 /// Whether blanks stand between a quote and a delimiter, or an end of the line: "a", "b".
 [[nodiscard]] bool has_blanks_beside_quotes(std::string_view line, char delimiter);

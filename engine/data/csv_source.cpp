@@ -28,14 +28,14 @@ class File final {
   explicit File(const std::string& path) : path_(path) {
     struct stat named {};
     const bool found = ::stat(path.c_str(), &named) == 0;
-    if (found && ledger::belongs_to_open_ledger(named)) fail(kBelongsToLedger);
+    if (found && ledger::is_file_of_open_ledger(named)) fail(kBelongsToLedger);
     // O_NONBLOCK: opening a pipe must fail the check below, not wait for its writer.
     descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor_ < 0) fail(std::strerror(errno));
     const bool known = ::fstat(descriptor_, &opened_) == 0;
     const bool as_found = found && named.st_dev == opened_.st_dev && named.st_ino == opened_.st_ino;
     // The name may have come to mean the ledger since it was asked: then it stays open for good.
-    if (known && !as_found && ledger::belongs_to_open_ledger(opened_)) fail(kBelongsToLedger);
+    if (known && !as_found && ledger::is_file_of_open_ledger(opened_)) fail(kBelongsToLedger);
     if (!known || !S_ISREG(opened_.st_mode)) {
       const bool is_directory = known && S_ISDIR(opened_.st_mode);
       ::close(descriptor_);

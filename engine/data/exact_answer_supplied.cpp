@@ -25,7 +25,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trim_blanks(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;
@@ -97,7 +97,7 @@ std::optional<Rational> magnitude_of(std::string_view text) {
 
 Rational parse_supplied_value(std::string_view text, const NamedQuery& query) {
   if (text.size() > kSuppliedSizeMax) return query.undefined;
-  text = trimmed(text);
+  text = trim_blanks(text);
   const bool negative = text.starts_with('-');
   take(text, "+-");
   const std::optional<Rational> magnitude = magnitude_of(text);

@@ -23,17 +23,17 @@ class JointCells final {
   void add(const RowSelection& selection, std::size_t cells);
 
   [[nodiscard]] std::size_t size() const;
-  /// Of the row that was taken last; kNoPlace if it is in no cell of any.
+  /// Of the row that was taken last; kNoIndex if it is in no cell of any.
   [[nodiscard]] std::size_t of_row() const {
     if (!joint()) return axes_.front().selection->cell();
     std::size_t place = 0;
     bool in_some = false;
     for (const Axis& axis : axes_) {
       const std::size_t cell = axis.selection->cell();
-      in_some = in_some || cell != kNoPlace;
-      place += (cell == kNoPlace ? axis.cells : cell) * axis.stride;
+      in_some = in_some || cell != kNoIndex;
+      place += (cell == kNoIndex ? axis.cells : cell) * axis.stride;
     }
-    return in_some ? place : kNoPlace;
+    return in_some ? place : kNoIndex;
   }
   /// Those that the cell of the answer about that selection is the sum of.
   [[nodiscard]] std::vector<std::size_t> of_cell(const RowSelection& selection, std::size_t cell) const;

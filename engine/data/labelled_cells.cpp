@@ -32,8 +32,8 @@ Cell cell_of(Int128 fixed, double real = 0, std::string_view text = {}) {
 std::vector<Cell> beginnings(const LabelRule& rule, const Column& source) {
   std::vector<Cell> result;
   for (const Rational& edge : rule.bins) {
-    result.push_back(source.type == ColumnType::real ? cell_of(0, place_real(edge).up)
-                                                     : cell_of(place_fixed(edge, source.scale).up));
+    result.push_back(source.type == ColumnType::real ? cell_of(0, round_real(edge).up)
+                                                     : cell_of(round_fixed(edge, source.scale).up));
   }
   if (rule.per) {
     for (std::int64_t day = rule.first_day; day <= rule.last_day; day = period_of(*rule.per, day).last + 1) {
@@ -64,7 +64,7 @@ std::string another_text(const LabelRule& rule, const Predicate& predicate) {
 }  // namespace
 
 LabelledCells::LabelledCells(const Dataset& dataset, const Column& column, const Predicate& predicate)
-    : column_(column), predicate_(predicate), places_(dataset, source_of(dataset, column), predicate) {
+    : column_(column), predicate_(predicate), numbering_(dataset, source_of(dataset, column), predicate) {
   const Column& source = source_of(dataset, column);
   for (std::size_t i = 0; i < column.values.size(); ++i) labels_.emplace(column.values[i], i);
   std::vector<Cell> cells = beginnings(*column.derived, source);
@@ -74,7 +74,7 @@ LabelledCells::LabelledCells(const Dataset& dataset, const Column& column, const
     cells.push_back(cell_of(0, 0, other));
   }
   const CellLabels labels(column, source);
-  for (const auto& [number, cell] : places_.samples(cells)) {
+  for (const auto& [number, cell] : numbering_.samples(cells)) {
     const auto label = labels.find(cell);
     if (!label) continue;
     numbers_.push_back(number);
@@ -93,7 +93,7 @@ std::vector<bool> LabelledCells::satisfying() const {
 
 /// One part after the other, so that few lists are held at a time.
 LabelledCells::Holds LabelledCells::holds(const Condition& part) const {
-  if (part.kind == Condition::Kind::comparison) return holds(predicate_.comparisons()[part.place]);
+  if (part.kind == Condition::Kind::comparison) return holds(predicate_.comparisons()[part.index]);
   const bool all = part.kind == Condition::Kind::all;
   Holds result(numbers_.size(), all ? 1 : 0);
   for (const Condition& inner : part.parts) {
@@ -107,7 +107,8 @@ LabelledCells::Holds LabelledCells::holds(const Condition& part) const {
 
 LabelledCells::Holds LabelledCells::holds(const Comparison& comparison) const {
   if (comparison.column == column_.name) return holds_of_labels(comparison);
-  if (comparison.column == column_.derived->from) return places_.satisfying(comparison).holds_each(numbers_);
+  if (comparison.column == column_.derived->from)
+    return numbering_.satisfying(comparison).holds_each(numbers_);
   return Holds(numbers_.size(), 1);
 }
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "column_places.hpp"
+#include "cell_numbering.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/predicate.hpp"
 #include "exact_sum.hpp"
@@ -36,7 +36,7 @@ class LabelledCells final {
 
   const Column& column_;
   const Predicate& predicate_;
-  ColumnPlaces places_;
+  CellNumbering numbering_;
   std::map<std::string_view, std::size_t> labels_;  ///< with their places
   // Of cells of the source that have a label, in order.
   std::vector<Int128> numbers_;

@@ -26,8 +26,8 @@ class Answering {
     for (SharedTally& tally : tallies_) {
       tally.make(dataset, candidates_of_rows(dataset, tally.statistic()), reading_);
       InCells& in = tallies_in(tally.cells());
-      in.tallies.at(static_cast<std::size_t>(tally.tally().adds())).push_back(&tally.tally());
-      in.some_keeps_all_places = in.some_keeps_all_places || tally.keeps_all_places();
+      in.tallies.at(static_cast<std::size_t>(tally.tally().tally_kind())).push_back(&tally.tally());
+      in.some_keeps_row_count = in.some_keeps_row_count || tally.keeps_row_count();
     }
   }
 
@@ -36,9 +36,9 @@ class Answering {
     selections_.take(unit);
     for (const InCells& in : by_cells_) {
       const std::size_t cell = in.cells.of_row();
-      if (cell != kNoPlace) {
-        take_of_each_kind(in, cell, std::make_index_sequence<RowTally::kAdds>());
-      } else if (in.some_keeps_all_places) {
+      if (cell != kNoIndex) {
+        take_of_each_kind(in, cell, std::make_index_sequence<RowTally::kTallyKinds>());
+      } else if (in.some_keeps_row_count) {
         for (const auto& of_kind : in.tallies) {
           for (RowTally* tally : of_kind) tally->take_left_out();
         }
@@ -54,15 +54,15 @@ class Answering {
   /// Those that are in the same cell of each row.
   struct InCells {
     JointCells cells;
-    std::array<std::vector<RowTally*>, RowTally::kAdds> tallies;  ///< [RowTally::Adds]
-    bool some_keeps_all_places;
+    std::array<std::vector<RowTally*>, RowTally::kTallyKinds> tallies;  ///< [RowTally::TallyKind]
+    bool some_keeps_row_count;
   };
 
   template <std::size_t... kHow>
   void take_of_each_kind(const InCells& in, std::size_t cell, std::index_sequence<kHow...>) {
     const auto take = [&]<std::size_t kOne>() {
       for (RowTally* tally : in.tallies[kOne])
-        tally->take<static_cast<RowTally::Adds>(kOne)>(cell, in.cells.selection(), reading_);
+        tally->take<static_cast<RowTally::TallyKind>(kOne)>(cell, in.cells.selection(), reading_);
     };
     (take.template operator()<kHow>(), ...);
   }

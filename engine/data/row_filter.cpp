@@ -14,23 +14,23 @@ bool is_listed(Operator op) {
 }
 
 /// Readies a list of constants for a search: no cell equals one that lies between two cells.
-template <class Place>
-void make_searchable(Operator op, std::vector<Place>& places) {
+template <class Rounding>
+void make_searchable(Operator op, std::vector<Rounding>& places) {
   if (!is_listed(op)) return;
-  std::erase_if(places, [](const Place& place) { return place.up != place.down; });
-  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.up < b.up; });
+  std::erase_if(places, [](const Rounding& place) { return place.up != place.down; });
+  std::sort(places.begin(), places.end(), [](const Rounding& a, const Rounding& b) { return a.up < b.up; });
 }
 
 /// Compares a cell with a constant that lies in [down, up], two adjacent cells or twice the same.
-template <class Value, class Place>
-bool compares(Operator op, const Value& value, const std::vector<Place>& places) {
+template <class Value, class Rounding>
+bool compares(Operator op, const Value& value, const std::vector<Rounding>& places) {
   switch (op) {
     case Operator::equal:
     case Operator::in:
     case Operator::not_in: {
       const auto found =
           std::lower_bound(places.begin(), places.end(), value,
-                           [](const Place& place, const Value& cell) { return place.up < cell; });
+                           [](const Rounding& place, const Value& cell) { return place.up < cell; });
       const bool listed = found != places.end() && found->up == value;
       return listed != (op == Operator::not_in);
     }
@@ -60,11 +60,11 @@ bool compares_text(Operator op, std::string_view value, const std::vector<std::s
 
 bool compares_exactly(Operator op, const Rational& value,
                       const std::vector<Comparison::Constant>& constants) {
-  struct Place {
+  struct Rounding {
     Rational up;
     Rational down;
   };
-  std::vector<Place> places;
+  std::vector<Rounding> places;
   for (const auto& constant : constants) {
     const auto& number = std::get<Rational>(constant);
     places.push_back({number, number});
@@ -73,8 +73,8 @@ bool compares_exactly(Operator op, const Rational& value,
   return compares(op, value, places);
 }
 
-FixedPlace fixed_place(const Comparison::Constant& constant, unsigned scale) {
-  if (const auto* number = std::get_if<Rational>(&constant)) return place_fixed(*number, scale);
+FixedRounding fixed_rounding(const Comparison::Constant& constant, unsigned scale) {
+  if (const auto* number = std::get_if<Rational>(&constant)) return round_fixed(*number, scale);
   const bool* boolean = std::get_if<bool>(&constant);
   const Int128 value =
       boolean != nullptr ? Int128{*boolean} : Int128{std::get<Comparison::Date>(constant).days};
@@ -101,9 +101,9 @@ RowFilter::RowFilter(const Dataset& dataset, const Predicate& predicate,
       if (column->type == ColumnType::string) {
         test.texts.push_back(std::get<std::string>(constant));
       } else if (column->type == ColumnType::real) {
-        test.real.push_back(place_real(std::get<Rational>(constant)));
+        test.real.push_back(round_real(std::get<Rational>(constant)));
       } else {
-        test.fixed.push_back(fixed_place(constant, column->scale));
+        test.fixed.push_back(fixed_rounding(constant, column->scale));
       }
     }
     make_searchable(test.op, test.fixed);
@@ -118,17 +118,17 @@ RowFilter::RowFilter(const Dataset& dataset, const Predicate& predicate,
 /// each of an `or` while it does not.
 void RowFilter::link(const Condition& part, std::size_t if_true, std::size_t if_false) {
   if (part.kind == Condition::Kind::comparison) {
-    tests_[part.place].if_true = if_true;
-    tests_[part.place].if_false = if_false;
+    tests_[part.index].if_true = if_true;
+    tests_[part.index].if_false = if_false;
     return;
   }
   for (std::size_t i = 0; i < part.parts.size(); ++i) {
     const Condition* next = i + 1 < part.parts.size() ? &part.parts[i + 1] : nullptr;
     while (next != nullptr && !next->parts.empty()) next = &next->parts.front();
     if (part.kind == Condition::Kind::all) {
-      link(part.parts[i], next != nullptr ? next->place : if_true, if_false);
+      link(part.parts[i], next != nullptr ? next->index : if_true, if_false);
     } else {
-      link(part.parts[i], if_true, next != nullptr ? next->place : if_false);
+      link(part.parts[i], if_true, next != nullptr ? next->index : if_false);
     }
   }
 }

@@ -41,8 +41,8 @@ class RowFilter final {
     ColumnReader reader;
     ColumnType type;
     Comparison::Operator op;
-    std::vector<FixedPlace> fixed;   ///< of =, in and not in: those that are cells, ascending
-    std::vector<RealPlace> real;     ///< likewise
+    std::vector<FixedRounding> fixed;  ///< of =, in and not in: those that are cells, ascending
+    std::vector<RealRounding> real;    ///< likewise
     std::vector<std::string> texts;  ///< ascending
     bool when_missing;               ///< holds_for_missing()
     std::size_t if_true = 0;         ///< which test decides then, or kKeep or kDrop

@@ -12,30 +12,30 @@ namespace epsilog::engine {
 
 class ScanProgress final {
  public:
-  explicit ScanProgress(const Progress& tell) : tell_(tell) {}
+  explicit ScanProgress(const Progress& report) : report_(report) {}
 
   /// Called for every row; looks at the clock only now and then.
   void row(const RowSource& rows) {
-    if (!tell_ || ++rows_ % kRowsBetweenLooks != 0) return;
+    if (!report_ || ++rows_ % kRowsBetweenChecks != 0) return;
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < kInterval) return;
     last_ = now;
-    tell(rows.fraction_read());
+    report(rows.fraction_read());
   }
   void done() {
-    if (tell_) tell(1.0);
+    if (report_) report(1.0);
   }
 
  private:
-  static constexpr std::uint64_t kRowsBetweenLooks = 4096;
+  static constexpr std::uint64_t kRowsBetweenChecks = 4096;
   static constexpr std::chrono::milliseconds kInterval{250};
 
-  void tell(double fraction) {
+  void report(double fraction) {
     const accounting::DefaultFloatingPoint floating_point;  // whoever is told may set it otherwise
-    tell_(fraction);
+    report_(fraction);
   }
 
-  const Progress& tell_;
+  const Progress& report_;
   std::uint64_t rows_ = 0;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };

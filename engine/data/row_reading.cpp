@@ -9,7 +9,7 @@ std::size_t RowReading::number_of(const std::string& column) {
     if (read_[i].name == column) return i;
   }
   const Column& declared = *dataset_.column(column);
-  read_.push_back({column, place_of(columns_, dataset_.read_from(column)),
+  read_.push_back({column, column_index(columns_, dataset_.read_from(column)),
                    ColumnReader::of(dataset_, declared), DeclaredValues(declared)});
   return read_.size() - 1;
 }

@@ -29,7 +29,7 @@ class RowReading final {
     ++row_;
   }
   [[nodiscard]] const Cell& cell(std::size_t number) {
-    Read& read = read_[number];
+    CachedCell& read = read_[number];
     if (read.row != row_) {
       read.reader.read(cells_[read.place], read.cell);
       read.row = row_;
@@ -37,20 +37,20 @@ class RowReading final {
     return read.cell;
   }
   /// Where the cell stands among the declared values of its column, as DeclaredValues::find() has it.
-  [[nodiscard]] std::size_t place(std::size_t number) {
-    Read& read = read_[number];
+  [[nodiscard]] std::size_t value_index_of(std::size_t number) {
+    CachedCell& read = read_[number];
     if (read.placed != row_) {
-      read.place_among_values = read.values.find(cell(number));
+      read.value_index = read.values.find(cell(number));
       read.placed = row_;
     }
-    return read.place_among_values;
+    return read.value_index;
   }
   [[nodiscard]] std::span<const RawCell> cells() const noexcept { return cells_; }
   /// Counts the rows that were begun.
   [[nodiscard]] std::uint64_t row() const noexcept { return row_; }
 
  private:
-  struct Read {
+  struct CachedCell {
     std::string name;
     std::size_t place;
     ColumnReader reader;
@@ -58,12 +58,12 @@ class RowReading final {
     std::uint64_t row = 0;  ///< of which `cell` is
     Cell cell = {};
     std::uint64_t placed = 0;  ///< of which row the next is
-    std::size_t place_among_values = kNoPlace;
+    std::size_t value_index = kNoIndex;
   };
 
   const Dataset& dataset_;
   const std::vector<std::string>& columns_;
-  std::vector<Read> read_;
+  std::vector<CachedCell> read_;
   std::span<const RawCell> cells_;
   std::uint64_t row_ = 0;
 };

@@ -11,8 +11,8 @@
 namespace epsilog::engine {
 namespace {
 
-void note_place(std::vector<std::uint64_t>& places, std::uint64_t position) {
-  if (places.size() < DataReport::kPlacesMax) places.push_back(position);
+void note_position(std::vector<std::uint64_t>& places, std::uint64_t position) {
+  if (places.size() < DataReport::kPositionsMax) places.push_back(position);
 }
 
 /// Looks at every cell of one column.
@@ -25,7 +25,7 @@ class ColumnInspector {
     if (!column.values.empty()) values_.emplace(column);
   }
 
-  void look(const RawCell& raw, RowSource::Record record, std::uint64_t position) {
+  void inspect(const RawCell& raw, RowSource::Record record, std::uint64_t position) {
     const Cell cell = reader_.read_source(raw);
     if (cell.missing) {
       ++report_.missing;
@@ -34,15 +34,15 @@ class ColumnInspector {
         ++report_.nulls;
       } else {
         ++report_.unreadable;
-        note_place(report_.unreadable_at, position);
+        note_position(report_.unreadable_at, position);
       }
       return;
     }
     if (range_ && (range_->below(cell) || range_->above(cell))) ++report_.out_of_bounds;
-    const bool undeclared = derived_ ? reader_.read(raw).missing : values_ && values_->find(cell) == kNoPlace;
+    const bool undeclared = derived_ ? reader_.read(raw).missing : values_ && values_->find(cell) == kNoIndex;
     if (!undeclared) return;
     ++report_.undeclared;
-    note_place(report_.undeclared_at, position);
+    note_position(report_.undeclared_at, position);
   }
 
   [[nodiscard]] const DataReport::ColumnReport& report() const { return report_; }
@@ -69,7 +69,7 @@ void count_fate(RowRules::Fate fate, DataReport& report) {
     case RowRules::Fate::over_max_rows:
       ++report.over_max_rows;
       return;
-    case RowRules::Fate::not_asked:
+    case RowRules::Fate::not_selected:
       break;
   }
   EPSILOG_INVARIANT(false);
@@ -82,7 +82,7 @@ DataReport report_rows(RowSource& rows, const Dataset& dataset, const Progress& 
   std::vector<std::size_t> places;
   std::vector<ColumnInspector> inspectors;
   for (const Column& column : dataset.columns) {
-    places.push_back(place_of(columns, dataset.read_from(column.name)));
+    places.push_back(column_index(columns, dataset.read_from(column.name)));
     inspectors.emplace_back(dataset, column);
   }
   RowRules rules(dataset, columns);
@@ -96,13 +96,13 @@ DataReport report_rows(RowSource& rows, const Dataset& dataset, const Progress& 
     const std::uint64_t position = rows.position();
     if (record == RowSource::Record::malformed) {
       ++report.malformed;
-      note_place(report.malformed_at, position);
+      note_position(report.malformed_at, position);
     }
     for (std::size_t i = 0; i < inspectors.size(); ++i) {
-      inspectors[i].look(cells[places[i]], record, position);
+      inspectors[i].inspect(cells[places[i]], record, position);
     }
     UnitOfRow unit(units, cells.empty() ? std::string_view() : cells[0].text);
-    count_fate(rules.fate(rules.standing(cells), unit, [] { return true; }), report);
+    count_fate(rules.fate(rules.fate_before_question(cells), unit, [] { return true; }), report);
     told.row(rows);
   }
   told.done();

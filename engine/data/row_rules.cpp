@@ -6,7 +6,7 @@
 
 namespace epsilog::engine {
 
-std::size_t place_of(const std::vector<std::string>& columns, const std::string& wanted) {
+std::size_t column_index(const std::vector<std::string>& columns, const std::string& wanted) {
   const auto found = std::find(columns.begin(), columns.end(), wanted);
   EPSILOG_INVARIANT(found != columns.end());
   return static_cast<std::size_t>(found - columns.begin());
@@ -15,7 +15,7 @@ std::size_t place_of(const std::vector<std::string>& columns, const std::string&
 RowRules::RowRules(const Dataset& dataset, const std::vector<std::string>& columns)
     : has_unit_(!dataset.unit.is_row()), bound_(dataset.unit.max_rows) {
   if (!dataset.blocks) return;
-  block_place_ = place_of(columns, dataset.read_from(dataset.blocks->by));
+  block_column_ = column_index(columns, dataset.read_from(dataset.blocks->by));
   block_.emplace(dataset);
 }
 

@@ -17,27 +17,27 @@
 namespace epsilog::engine {
 
 /// Requires  `wanted` is among the columns.
-[[nodiscard]] std::size_t place_of(const std::vector<std::string>& columns, const std::string& wanted);
+[[nodiscard]] std::size_t column_index(const std::vector<std::string>& columns, const std::string& wanted);
 
 class RowRules final {
  public:
-  enum class Fate { kept, outside_blocks, without_unit, not_asked, over_max_rows };
+  enum class Fate { kept, outside_blocks, without_unit, not_selected, over_max_rows };
 
   /// Requires  `columns` are those of the cells: the unit id first, if any, and what blocks are read from.
   RowRules(const Dataset& dataset, const std::vector<std::string>& columns);
 
   /// Whether a row is dropped whatever is asked: outside_blocks, without_unit, else kept so far.
-  [[nodiscard]] Fate standing(std::span<const RawCell> cells) const {
-    if (block_ && !block_->contains(cells[block_place_])) return Fate::outside_blocks;
+  [[nodiscard]] Fate fate_before_question(std::span<const RawCell> cells) const {
+    if (block_ && !block_->contains(cells[block_column_])) return Fate::outside_blocks;
     return has_unit_ && cells[0].missing ? Fate::without_unit : Fate::kept;
   }
   /// Of a row with that standing. `asked()`, whether the question is about the row, decides after block and
   /// unit and before the bound: a row that is not asked about takes no place of its unit. `unit`: of the row;
   /// of no use where units have no ids.
-  template <class Asked>
-  [[nodiscard]] Fate fate(Fate standing, UnitOfRow& unit, const Asked& asked) {
+  template <class IsAbout>
+  [[nodiscard]] Fate fate(Fate standing, UnitOfRow& unit, const IsAbout& asked) {
     if (standing != Fate::kept) return standing;
-    if (!asked()) return Fate::not_asked;
+    if (!asked()) return Fate::not_selected;
     if (!has_unit_) return Fate::kept;
     admission_ = bound_.admit(unit.number());
     return admission_.kept ? Fate::kept : Fate::over_max_rows;
@@ -50,7 +50,7 @@ class RowRules final {
 
  private:
   bool has_unit_;
-  std::size_t block_place_ = 0;
+  std::size_t block_column_ = 0;
   std::optional<BlockMembership> block_;
   ContributionBound bound_;
   ContributionBound::Admission admission_{};

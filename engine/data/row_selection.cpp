@@ -10,7 +10,7 @@ namespace {
 
 /// The part that is called so, or nullptr.
 template <class Parts>
-auto* named(Parts& parts, const std::string& name) {
+auto* find_part(Parts& parts, const std::string& name) {
   const auto found =
       std::find_if(parts.begin(), parts.end(), [&name](const auto& part) { return part.first == name; });
   return found == parts.end() ? nullptr : &found->second;
@@ -28,11 +28,11 @@ RowGrouping::RowGrouping(const Dataset& dataset, const std::vector<std::string>&
   }
 }
 
-std::size_t RowGrouping::found(RowReading& reading) const {
+std::size_t RowGrouping::find_cell(RowReading& reading) const {
   std::size_t cell = 0;
   for (const Group& group : groups_) {
-    const std::size_t place = reading.place(group.column);
-    if (place == kNoPlace) return kNoPlace;
+    const std::size_t place = reading.value_index_of(group.column);
+    if (place == kNoIndex) return kNoIndex;
     cell = cell * group.size + place;
   }
   return cell;
@@ -40,7 +40,7 @@ std::size_t RowGrouping::found(RowReading& reading) const {
 
 RowCondition& RowSelections::condition_of(const Question& question) {
   const std::string name = condition_text(question);
-  if (RowCondition* known = named(conditions_, name)) return *known;
+  if (RowCondition* known = find_part(conditions_, name)) return *known;
   RowFilter filter;
   std::vector<std::size_t> compared;
   if (question.where) {
@@ -53,7 +53,7 @@ RowCondition& RowSelections::condition_of(const Question& question) {
 
 RowGrouping& RowSelections::grouping_of(const Question& question) {
   const std::string name = by_text(question.by);
-  if (RowGrouping* known = named(groupings_, name)) return *known;
+  if (RowGrouping* known = find_part(groupings_, name)) return *known;
   return groupings_.emplace_back(name, RowGrouping(dataset_, question.by, reading_)).second;
 }
 

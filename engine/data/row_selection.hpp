@@ -44,10 +44,10 @@ class RowGrouping final {
  public:
   RowGrouping(const Dataset& dataset, const std::vector<std::string>& by, RowReading& reading);
 
-  /// kNoPlace: the row belongs to no cell of the answer.
+  /// kNoIndex: the row belongs to no cell of the answer.
   [[nodiscard]] std::size_t cell(RowReading& reading) {
     if (row_ != reading.row()) {
-      cell_ = found(reading);
+      cell_ = find_cell(reading);
       row_ = reading.row();
     }
     return cell_;
@@ -59,11 +59,11 @@ class RowGrouping final {
     std::size_t column;
     std::size_t size;  ///< so many values
   };
-  [[nodiscard]] std::size_t found(RowReading& reading) const;
+  [[nodiscard]] std::size_t find_cell(RowReading& reading) const;
 
   std::vector<Group> groups_;
   std::uint64_t row_ = 0;
-  std::size_t cell_ = kNoPlace;
+  std::size_t cell_ = kNoIndex;
 };
 
 /// The rows that are kept of each unit for questions with one condition and one grouping.
@@ -77,13 +77,13 @@ class RowSelection final {
   /// `standing`: of the row, of which every selection says the same.
   void take(RowRules::Fate standing, RowReading& reading, UnitOfRow& unit) {
     const auto asked = [&] {
-      cell_ = condition_.keeps(reading) ? grouping_.cell(reading) : kNoPlace;
-      return cell_ != kNoPlace;
+      cell_ = condition_.keeps(reading) ? grouping_.cell(reading) : kNoIndex;
+      return cell_ != kNoIndex;
     };
-    if (rules_.fate(standing, unit, asked) != RowRules::Fate::kept) cell_ = kNoPlace;
+    if (rules_.fate(standing, unit, asked) != RowRules::Fate::kept) cell_ = kNoIndex;
   }
 
-  /// Of the row that was taken last; kNoPlace if it is not kept.
+  /// Of the row that was taken last; kNoIndex if it is not kept.
   [[nodiscard]] std::size_t cell() const noexcept { return cell_; }
   [[nodiscard]] bool same_condition(const RowSelection& other) const noexcept {
     return &condition_ == &other.condition_;
@@ -95,7 +95,7 @@ class RowSelection final {
   RowRules rules_;
   RowCondition& condition_;
   RowGrouping& grouping_;
-  std::size_t cell_ = kNoPlace;
+  std::size_t cell_ = kNoIndex;
 };
 
 /// Makes what is the same of several questions once.
@@ -103,14 +103,14 @@ class RowSelections final {
  public:
   /// Requires  what is referred to outlives this.
   RowSelections(const Dataset& dataset, const std::vector<std::string>& columns, RowReading& reading)
-      : dataset_(dataset), columns_(columns), reading_(reading), standing_(dataset, columns) {}
+      : dataset_(dataset), columns_(columns), reading_(reading), rules_of_all_(dataset, columns) {}
 
   /// By which at() knows the selection that the question is about.
   [[nodiscard]] std::size_t number_of(const Question& question);
   [[nodiscard]] const RowSelection& at(std::size_t number) const { return selections_[number].second; }
 
   void take(UnitOfRow& unit) {
-    const RowRules::Fate standing = standing_.standing(reading_.cells());
+    const RowRules::Fate standing = rules_of_all_.fate_before_question(reading_.cells());
     for (auto& [name, selection] : selections_) selection.take(standing, reading_, unit);
   }
 
@@ -124,7 +124,7 @@ class RowSelections final {
   const Dataset& dataset_;
   const std::vector<std::string>& columns_;
   RowReading& reading_;
-  RowRules standing_;
+  RowRules rules_of_all_;
   Named<RowCondition> conditions_;
   Named<RowGrouping> groupings_;
   Named<RowSelection> selections_;

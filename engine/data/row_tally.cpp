@@ -17,7 +17,7 @@ bool lacks(const Cell& cell, const ColumnRange& range) {
 
 }  // namespace
 
-std::string added_up(const Statistic& statistic, CountedCells::By by) {
+std::string sharing_key(const Statistic& statistic, CountedCells::By by) {
   switch (statistic.kind) {
     case StatisticKind::sum:
     case StatisticKind::mean:
@@ -43,66 +43,66 @@ std::string added_up(const Statistic& statistic, CountedCells::By by) {
   return "";
 }
 
-RowTally::Adds RowTally::adds_of(StatisticKind kind, CountedCells::By by) {
+RowTally::TallyKind RowTally::tally_kind_of(StatisticKind kind, CountedCells::By by) {
   switch (kind) {
     case StatisticKind::count:
-      return Adds::rows;
+      return TallyKind::rows;
     case StatisticKind::units:
-      return Adds::units;
+      return TallyKind::units;
     case StatisticKind::sum:
     case StatisticKind::mean:
     case StatisticKind::variance:
-      return Adds::moments;
+      return TallyKind::moments;
     case StatisticKind::ratio:
-      return Adds::pairs;
+      return TallyKind::pairs;
     case StatisticKind::quantile:
-      return Adds::candidates;
+      return TallyKind::candidates;
     case StatisticKind::count_of:
     case StatisticKind::proportion:
-      return Adds::counted;
+      return TallyKind::counted;
     case StatisticKind::distinct:
-      return by == CountedCells::By::every_value ? Adds::counted : Adds::distinct;
+      return by == CountedCells::By::every_value ? TallyKind::counted : TallyKind::distinct;
     case StatisticKind::value:
     case StatisticKind::private_variance:
       break;
   }
   EPSILOG_INVARIANT(false);
-  return Adds::rows;
+  return TallyKind::rows;
 }
 
-RowTally::RowTally(const Dataset& dataset, const Asked& asked, RowReading& reading)
-    : adds_(adds_of(asked.statistic.kind, asked.by)),
-      keeps_all_places_(asked.keeps_all_places),
+RowTally::RowTally(const Dataset& dataset, const TallySpec& asked, RowReading& reading)
+    : tally_kind_(tally_kind_of(asked.statistic.kind, asked.by)),
+      keeps_row_count_(asked.keeps_row_count),
       margins_(asked.margins),
       rows_(margins_ ? margins_->cells() : asked.cells) {
-  if (adds_ == Adds::units) seen_.emplace(rows_.size());
+  if (tally_kind_ == TallyKind::units) seen_.emplace(rows_.size());
   if (!is_about_column(asked.statistic.kind)) return;
   column_ = reading.number_of(asked.statistic.subject);
   if (counts_cells(asked.statistic.kind)) {
     counted_.emplace(dataset, asked.statistic, asked.by, reading);
-    if (adds_ == Adds::distinct) {
-      seen_.emplace(counted_->places());
+    if (tally_kind_ == TallyKind::distinct) {
+      seen_.emplace(counted_->category_count());
     } else {
-      rows_.resize(asked.cells * counted_->places());
+      rows_.resize(asked.cells * counted_->category_count());
     }
     return;
   }
-  if (adds_ == Adds::candidates) {
+  if (tally_kind_ == TallyKind::candidates) {
     candidate_ = asked.candidate;
     nearest_.emplace(asked.cells, candidate_->count());
     return;
   }
   range_.emplace(*dataset.column(asked.statistic.subject));
   for (std::size_t cell = 0; cell < asked.cells; ++cell) moments_.emplace_back(*range_, asked.with_squares);
-  if (adds_ != Adds::pairs) return;
+  if (tally_kind_ != TallyKind::pairs) return;
   divisor_column_ = reading.number_of(asked.statistic.divisor);
   divisor_range_.emplace(*dataset.column(asked.statistic.divisor));
   for (std::size_t cell = 0; cell < asked.cells; ++cell) divisors_.emplace_back(*divisor_range_, false);
 }
 
 void RowTally::add_left_out() {
-  if (adds_ == Adds::rows) ++rows_[0];
-  if (adds_ == Adds::moments) moments_[0].add_stand_in();
+  if (tally_kind_ == TallyKind::rows) ++rows_[0];
+  if (tally_kind_ == TallyKind::moments) moments_[0].add_stand_in();
 }
 
 void RowTally::add_pair(std::size_t cell, const Cell& value, const Cell& divisor) {
@@ -128,22 +128,22 @@ bool RowTally::is_new_unit(const RowSelection& selection, std::size_t cell) {
 }
 
 Rational RowTally::counted(const Statistic& statistic, bool with_value, Cells cells) const {
-  const std::size_t places = adds_ == Adds::distinct ? 1 : counted_->places();
+  const std::size_t category_count = tally_kind_ == TallyKind::distinct ? 1 : counted_->category_count();
   const auto rows_at = [&](std::size_t place) {
     std::uint64_t rows = 0;
-    for (const std::size_t cell : cells) rows += rows_[cell * places + place];
+    for (const std::size_t cell : cells) rows += rows_[cell * category_count + place];
     return rows;
   };
-  if (adds_ == Adds::distinct) return rational_of_rows(rows_at(0));
+  if (tally_kind_ == TallyKind::distinct) return rational_of_rows(rows_at(0));
   std::uint64_t all = 0;
   std::uint64_t different = 0;  // the last place is of values that are not declared
-  for (std::size_t place = 0; place < places; ++place) {
+  for (std::size_t place = 0; place < category_count; ++place) {
     all += rows_at(place);
-    if (place + 1 < places && rows_at(place) > 0) ++different;
+    if (place + 1 < category_count && rows_at(place) > 0) ++different;
   }
   if (statistic.kind == StatisticKind::distinct) return rational_of_rows(different);
   if (statistic.kind == StatisticKind::count_of) return rational_of_rows(all);
-  const std::size_t place = counted_->place_of(statistic.value);
+  const std::size_t place = counted_->category_of(statistic.value);
   return rational_of_rows(with_value ? rows_at(place) : all - rows_at(place));
 }
 

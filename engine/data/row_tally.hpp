@@ -48,50 +48,50 @@ class RowCandidate final {
 
 /// Of a statistic, what is added up of each row: the same text, the same sums. Not of value:NAME.
 /// `by`: of one that counts_cells(), by what.
-[[nodiscard]] std::string added_up(const Statistic& statistic, CountedCells::By by);
+[[nodiscard]] std::string sharing_key(const Statistic& statistic, CountedCells::By by);
 
 class RowTally final {
  public:
   /// What tallies of several questions are made with.
-  struct Asked {
+  struct TallySpec {
     const Statistic& statistic;
     std::size_t cells;                                ///< of its answer, or of joint ones
     std::optional<accounting::TableMargins> margins;  ///< of units with totals, counted in each of them
     CountedCells::By by;                              ///< of one that counts_cells()
     bool with_squares;  ///< whether a question with the same sums wants those of squares
     /// Whether a row that is not kept has a value all the same: where there must be as many values as rows.
-    bool keeps_all_places;
+    bool keeps_row_count;
     std::shared_ptr<RowCandidate> candidate;  ///< of quantiles
   };
-  RowTally(const Dataset& dataset, const Asked& asked, RowReading& reading);
+  RowTally(const Dataset& dataset, const TallySpec& asked, RowReading& reading);
   RowTally(const RowTally&) = delete;  // the moments point at the ranges
   RowTally& operator=(const RowTally&) = delete;
 
   /// What is done with each row; `distinct`: of one by itself, the values that each cell has.
-  enum class Adds { rows, units, moments, pairs, candidates, counted, distinct };
-  static constexpr std::size_t kAdds = 7;  ///< so many
-  [[nodiscard]] Adds adds() const noexcept { return adds_; }
+  enum class TallyKind { rows, units, moments, pairs, candidates, counted, distinct };
+  static constexpr std::size_t kTallyKinds = 7;  ///< so many
+  [[nodiscard]] TallyKind tally_kind() const noexcept { return tally_kind_; }
 
   /// A row in that cell. `selection`: of units, which keeps it.
-  /// Requires  kHow == adds(): who has many tallies goes through those of a kind together.
-  template <Adds kHow>
+  /// Requires  kHow == tally_kind(): who has many tallies goes through those of a kind together.
+  template <TallyKind kHow>
   void take(std::size_t cell, const RowSelection& selection, RowReading& reading) {
-    if constexpr (kHow == Adds::rows) {
+    if constexpr (kHow == TallyKind::rows) {
       ++rows_[cell];
-    } else if constexpr (kHow == Adds::units) {
+    } else if constexpr (kHow == TallyKind::units) {
       add_unit(selection);
-    } else if constexpr (kHow == Adds::moments) {
+    } else if constexpr (kHow == TallyKind::moments) {
       moments_[cell].add(reading.cell(column_));
-    } else if constexpr (kHow == Adds::pairs) {
+    } else if constexpr (kHow == TallyKind::pairs) {
       add_pair(cell, reading.cell(column_), reading.cell(divisor_column_));
-    } else if constexpr (kHow == Adds::candidates) {
+    } else if constexpr (kHow == TallyKind::candidates) {
       const std::uint64_t candidate = candidate_->of(reading.cell(column_), reading.row());
       if (candidate != CandidateFinder::kNone) nearest_->add(cell, candidate);
     } else {
       const std::size_t place = counted_->find(reading);
-      if (place == kNoPlace) return;
-      if constexpr (kHow == Adds::counted) {
-        ++rows_[cell * counted_->places() + place];
+      if (place == kNoIndex) return;
+      if constexpr (kHow == TallyKind::counted) {
+        ++rows_[cell * counted_->category_count() + place];
       } else if (seen_->insert(cell, place)) {
         ++rows_[cell];
       }
@@ -99,7 +99,7 @@ class RowTally final {
   }
   /// A row that is in none: where there must be as many values as rows it has one all the same.
   void take_left_out() {
-    if (keeps_all_places_) add_left_out();
+    if (keeps_row_count_) add_left_out();
   }
 
   /// Of these cells together; of units with totals the cells are those of all margins.
@@ -116,7 +116,7 @@ class RowTally final {
   }
 
  private:
-  [[nodiscard]] static Adds adds_of(StatisticKind kind, CountedCells::By by);
+  [[nodiscard]] static TallyKind tally_kind_of(StatisticKind kind, CountedCells::By by);
 
   void add_left_out();
   /// Of a ratio: a row without one of the two adds nothing to either sum.
@@ -125,8 +125,8 @@ class RowTally final {
   void add_unit(const RowSelection& selection);
   [[nodiscard]] bool is_new_unit(const RowSelection& selection, std::size_t cell);
 
-  Adds adds_;
-  bool keeps_all_places_;
+  TallyKind tally_kind_;
+  bool keeps_row_count_;
   std::optional<accounting::TableMargins> margins_;
   /// By cell; of units how many of them, of values that are counted by cell and place.
   std::vector<std::uint64_t> rows_;

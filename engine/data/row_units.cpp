@@ -27,22 +27,22 @@ std::uint64_t hash_seed() {
 }
 
 /// The finalizer of splitmix64 (Steele, Lea, Flood 2014).
-std::uint64_t mixed(std::uint64_t value) {
+std::uint64_t mix_bits(std::uint64_t value) {
   value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9U;
   value = (value ^ (value >> 27)) * 0x94D049BB133111EBU;
   return value ^ (value >> 31);
 }
 
 std::uint64_t hash_of(std::string_view id, std::uint64_t seed) {
-  std::uint64_t hash = mixed(seed + id.size());
+  std::uint64_t hash = mix_bits(seed + id.size());
   while (!id.empty()) {
     const std::size_t size = id.size() < sizeof hash ? id.size() : sizeof hash;
     std::uint64_t word = 0;
     std::memcpy(&word, id.data(), size);
-    hash = mixed(hash ^ word) + seed;
+    hash = mix_bits(hash ^ word) + seed;
     id.remove_prefix(size);
   }
-  return mixed(hash);
+  return mix_bits(hash);
 }
 
 /// Zeros up to that size at least. Units come one by one, and are made room for many at a time.
@@ -110,7 +110,7 @@ NumberSet::NumberSet() : seed_(hash_seed()), slots_(kFirstSlots) {}
 bool NumberSet::insert(std::uint64_t number) {
   if (4 * (size_ + 1) > 3 * slots_.size()) grow();
   const std::size_t mask = slots_.size() - 1;
-  for (std::size_t slot = mixed(number ^ seed_) & mask;; slot = (slot + 1) & mask) {
+  for (std::size_t slot = mix_bits(number ^ seed_) & mask;; slot = (slot + 1) & mask) {
     if (slots_[slot] == number + 1) return false;
     if (slots_[slot] == 0) {
       slots_[slot] = number + 1;
@@ -126,7 +126,7 @@ void NumberSet::grow() {
   const std::size_t mask = slots_.size() - 1;
   for (const std::uint64_t kept : old) {
     if (kept == 0) continue;
-    std::size_t slot = mixed((kept - 1) ^ seed_) & mask;
+    std::size_t slot = mix_bits((kept - 1) ^ seed_) & mask;
     while (slots_[slot] != 0) slot = (slot + 1) & mask;
     slots_[slot] = kept;
   }

@@ -32,7 +32,7 @@ std::optional<accounting::TableMargins> units_margins_of(const DerivedQuestion& 
   return asked.question.statistic.kind == StatisticKind::units ? margins_of(asked.derivation) : std::nullopt;
 }
 
-bool must_keep_all_places(const Dataset& dataset, const Question& question) {
+bool must_keep_row_count(const Dataset& dataset, const Question& question) {
   return dataset.rows.exact && question.by.empty() && !question.where &&
          !counts_cells(question.statistic.kind) && question.statistic.kind != StatisticKind::ratio;
 }
@@ -44,7 +44,7 @@ SharedTally::SharedTally(const Dataset& dataset, const DerivedQuestion& asked, c
     : asked_(&asked),
       cells_(selection, cells_of(asked.derivation)),
       counters_(candidates),
-      keeps_all_places_(must_keep_all_places(dataset, asked.question)) {
+      keeps_row_count_(must_keep_row_count(dataset, asked.question)) {
   const Question& question = asked.question;
   const StatisticKind kind = question.statistic.kind;
   if (counts_cells(kind)) {
@@ -52,10 +52,10 @@ SharedTally::SharedTally(const Dataset& dataset, const DerivedQuestion& asked, c
     if (cells_.size() <= kValueCountersMax / places) by_ = CountedCells::By::every_value;
     counters_ = by_ == CountedCells::By::every_value ? places : 2;
   }
-  sums_ = added_up(question.statistic, by_);
+  sums_ = sharing_key(question.statistic, by_);
   if (units_margins_of(asked)) sums_ += " with totals";
   const bool distinct_alone = kind == StatisticKind::distinct && by_ == CountedCells::By::statistic;
-  joins_ = kind != StatisticKind::units && !distinct_alone && !keeps_all_places_;
+  joins_ = kind != StatisticKind::units && !distinct_alone && !keeps_row_count_;
   with_squares_ = kind == StatisticKind::variance;
 }
 
@@ -76,11 +76,11 @@ bool SharedTally::takes(const SharedTally& other) {
 void SharedTally::make(const Dataset& dataset, const std::shared_ptr<RowCandidate>& candidate,
                        RowReading& reading) {
   const Question& question = asked_->question;
-  tally_ =
-      std::make_unique<RowTally>(dataset,
-                                 RowTally::Asked{question.statistic, cells_.size(), units_margins_of(*asked_),
-                                                 by_, with_squares_, keeps_all_places_, candidate},
-                                 reading);
+  tally_ = std::make_unique<RowTally>(
+      dataset,
+      RowTally::TallySpec{question.statistic, cells_.size(), units_margins_of(*asked_), by_, with_squares_,
+                          keeps_row_count_, candidate},
+      reading);
 }
 
 ExactAnswer SharedTally::answer(const DerivedQuestion& asked, const RowSelection& selection) const {

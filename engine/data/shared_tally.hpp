@@ -31,7 +31,7 @@ class SharedTally final {
 
   /// Of the rows that are in one of cells(). Requires  made.
   [[nodiscard]] RowTally& tally() { return *tally_; }
-  [[nodiscard]] bool keeps_all_places() const { return keeps_all_places_; }
+  [[nodiscard]] bool keeps_row_count() const { return keeps_row_count_; }
   /// After the last row. Requires  the question was taken, and is about the selection.
   [[nodiscard]] ExactAnswer answer(const DerivedQuestion& asked, const RowSelection& selection) const;
 
@@ -51,7 +51,7 @@ class SharedTally final {
   std::uint64_t counters_;  ///< of each cell
   CountedCells::By by_ = CountedCells::By::statistic;
   bool joins_ = false;  ///< whether what is added up in joint cells adds up to that of a cell
-  bool keeps_all_places_;
+  bool keeps_row_count_;
   bool with_squares_ = false;
   std::unique_ptr<RowTally> tally_;
 };

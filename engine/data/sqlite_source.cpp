@@ -42,14 +42,14 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-std::string qualified(const std::string& column) {
+std::string qualified_name(const std::string& column) {
   return kTable + ("." + quoted_identifier(column));
 }
 
 /// The column's cell, an empty BLOB for a BLOB and for a TEXT that is too long. Neither is read to be left
 /// out, with an SQLite that has octet_length (3.43).
 std::string cell_text(const std::string& name) {
-  const std::string column = qualified(name);
+  const std::string column = qualified_name(name);
   const std::string size = sqlite3_libversion_number() >= 3'043'000 ? "octet_length(" + column + ")"
                                                                     : "length(CAST(" + column + " AS BLOB))";
   return "CASE typeof(" + column + ") WHEN 'blob' THEN x'' WHEN 'text' THEN CASE WHEN " + size +
@@ -106,7 +106,7 @@ class SqliteRowSource final : public RowSource {
     std::error_code ignored;
     const std::string database = std::filesystem::canonical(path_, ignored).string();
     for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
-      if (ledger::belongs_to_open_ledger(database + suffix)) fail(kBelongsToLedger);
+      if (ledger::is_file_of_open_ledger(database + suffix)) fail(kBelongsToLedger);
     }
   }
 
@@ -160,7 +160,7 @@ class SqliteRowSource final : public RowSource {
       const bool taken = std::any_of(columns.begin(), columns.end(), [&](const TableColumn& column) {
         return lower_case(column.name) == name;
       });
-      if (!taken) return qualified(name);
+      if (!taken) return qualified_name(name);
     }
     fail("columns named rowid, _rowid_ and oid leave the table without an order");
   }
@@ -176,8 +176,8 @@ class SqliteRowSource final : public RowSource {
     SQLite::Statement places(*database_, "PRAGMA main.index_xinfo(" + quoted_identifier(key) + ")");
     while (places.executeStep()) {
       if (places.getColumn("key").getInt() == 0) continue;
-      result += (result.empty() ? "" : ", ") + qualified(places.getColumn("name").getString()) + " COLLATE " +
-                quoted_identifier(places.getColumn("coll").getString()) +
+      result += (result.empty() ? "" : ", ") + qualified_name(places.getColumn("name").getString()) +
+                " COLLATE " + quoted_identifier(places.getColumn("coll").getString()) +
                 (places.getColumn("desc").getInt() != 0 ? " DESC" : "");
     }
     return result;
@@ -187,9 +187,9 @@ class SqliteRowSource final : public RowSource {
     const SQLite::Column column = rows_->getColumn(static_cast<int>(index));
     switch (column.getType()) {
       case SQLITE_INTEGER:
-        return written(index, column.getInt64());
+        return write_number(index, column.getInt64());
       case SQLITE_FLOAT:
-        return std::isfinite(column.getDouble()) ? written(index, column.getDouble()) : kNoText;
+        return std::isfinite(column.getDouble()) ? write_number(index, column.getDouble()) : kNoText;
       case SQLITE_TEXT: {
         const char* begin = column.getText(nullptr);
         // Of another encoding it is translated here, for which memory may lack.
@@ -204,7 +204,7 @@ class SqliteRowSource final : public RowSource {
     }
   }
 
-  RawCell written(std::size_t index, auto number) {
+  RawCell write_number(std::size_t index, auto number) {
     auto& room = texts_[index];
     std::to_chars_result end{};
     if constexpr (std::is_floating_point_v<decltype(number)>) {

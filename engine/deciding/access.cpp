@@ -44,7 +44,7 @@ std::vector<std::string> with_source(const Dataset& dataset, const std::string& 
 }
 
 /// The columns of the condition, each once, in the order written.
-std::vector<std::string> compared(const Question& question) {
+std::vector<std::string> compared_columns(const Question& question) {
   std::vector<std::string> columns;
   if (!question.where) return columns;
   for (const Comparison& comparison : question.where->comparisons()) {
@@ -98,9 +98,9 @@ bool applies(const Forbid& forbid, const Policy& policy, const Dataset& dataset,
   return allows(forbid.principals, request.principal) &&
          any(forbid.roles, roles_of(policy, request.principal)) && allows(forbid.purposes, request.purpose) &&
          (!forbid.statistics || contains(*forbid.statistics, question.statistic.kind) ||
-          contains(*forbid.statistics, permitted_as(question, dataset.rows.exact))) &&
+          contains(*forbid.statistics, required_permission(question, dataset.rows.exact))) &&
          any(forbid.columns, read(aggregated_columns(question.statistic))) &&
-         any(forbid.by, read(question.by)) && any(forbid.where, read(compared(question)));
+         any(forbid.by, read(question.by)) && any(forbid.where, read(compared_columns(question)));
 }
 
 void check_forbidden(const Policy& policy, const Dataset& dataset, const Request& request,
@@ -113,7 +113,7 @@ void check_forbidden(const Policy& policy, const Dataset& dataset, const Request
 }
 
 void check_allowed(const Dataset& dataset, const Question& question, std::vector<Reason>& reasons) {
-  const StatisticKind kind = permitted_as(question, dataset.rows.exact);
+  const StatisticKind kind = required_permission(question, dataset.rows.exact);
   if (!permits(dataset.allow.statistics, kind)) {
     const std::string unnamed = dataset.allow.statistics == default_statistics()
                                     ? "; it is asked only where `allow.statistics` names it"
@@ -138,7 +138,7 @@ void check_allowed(const Dataset& dataset, const Question& question, std::vector
   for (const std::string& column : question.by) {
     if (!allows_column(dataset.allow.by, column)) refuse_column(column, "grouped by");
   }
-  for (const std::string& column : compared(question)) {
+  for (const std::string& column : compared_columns(question)) {
     if (!allows_column(dataset.allow.where, column)) refuse_column(column, "used in a condition");
   }
 }
@@ -165,7 +165,7 @@ bool may_ask(const Policy& policy, const Dataset& dataset, const std::string& wh
   return (!allow.principals && !allow.roles) || by_name || by_role;
 }
 
-Request as_admitted(const Policy& policy, const Dataset& dataset, const Request& request) {
+Request admitted_request(const Policy& policy, const Dataset& dataset, const Request& request) {
   if (request.unread) throw InvalidParameter("request: `unread` is what an engine says of it");
   if (may_ask(policy, dataset, request.principal)) return request;
   Request unread;
@@ -199,7 +199,7 @@ std::vector<Reason> access_reasons(const Policy& policy, const Dataset& dataset,
   return forbidden;
 }
 
-bool is_of_a_rule(RefusalCode code) {
+bool is_rule_refusal(RefusalCode code) {
   switch (code) {
     case RefusalCode::principal_not_allowed:
     case RefusalCode::purpose_not_allowed:
@@ -212,7 +212,7 @@ bool is_of_a_rule(RefusalCode code) {
   }
 }
 
-bool closes_the_door(const std::vector<Reason>& reasons) {
+bool hides_balances(const std::vector<Reason>& reasons) {
   return std::any_of(reasons.begin(), reasons.end(), [](const Reason& reason) {
     return reason.code == RefusalCode::principal_not_allowed ||
            reason.code == RefusalCode::purpose_not_allowed;

@@ -16,7 +16,7 @@ namespace epsilog::engine {
 /// Returns what is planned and kept of the request: all of it, or, where who asks may not ask this dataset at
 /// all, who asks what dataset and how they are known (`unread`).
 /// Throws  InvalidParameter  if it says that it is unread: that is not for who asks to say.
-[[nodiscard]] Request as_admitted(const Policy& policy, const Dataset& dataset, const Request& request);
+[[nodiscard]] Request admitted_request(const Policy& policy, const Dataset& dataset, const Request& request);
 
 /// Every rule that stands against the request. Whoever may not ask at all, or not for this purpose, learns
 /// nothing else.
@@ -24,9 +24,9 @@ namespace epsilog::engine {
                                                  const Request& request);
 
 /// Whether the reason is a rule that no amount of budget overcomes, as access_reasons() finds them.
-[[nodiscard]] bool is_of_a_rule(RefusalCode code);
+[[nodiscard]] bool is_rule_refusal(RefusalCode code);
 
 /// Whether there is one among the reasons after which a refusal says nothing of limits and balances.
-[[nodiscard]] bool closes_the_door(const std::vector<Reason>& reasons);
+[[nodiscard]] bool hides_balances(const std::vector<Reason>& reasons);
 
 }  // namespace epsilog::engine

@@ -11,22 +11,22 @@ namespace epsilog::engine {
 namespace {
 
 /// What the request itself is charged there.
-accounting::Integer asked_of(const std::vector<Ask>& asks, std::string_view scope,
-                             const std::string& measure) {
-  const auto counts = [&](const Ask& ask) {
-    const std::string& found = ask.account.scope;
-    return ask.account.measure == measure &&
+accounting::Integer requested_amount(const std::vector<PlannedCharge>& planned_charges,
+                                     std::string_view scope, const std::string& measure) {
+  const auto counts = [&](const PlannedCharge& charge) {
+    const std::string& found = charge.account.scope;
+    return charge.account.measure == measure &&
            (scope == "period" ? named_period(found).has_value() : found == scope);
   };
-  const auto ask = std::find_if(asks.begin(), asks.end(), counts);
-  if (ask == asks.end()) return 0;
-  return ask->too_large.value_or(accounting::Integer(ask->amount));
+  const auto charge = std::find_if(planned_charges.begin(), planned_charges.end(), counts);
+  if (charge == planned_charges.end()) return 0;
+  return charge->too_large.value_or(accounting::Integer(charge->amount));
 }
 
 }  // namespace
 
 ApprovalNeed approval_need(const Dataset& dataset, const Plan& plan, const std::string& asker,
-                           const std::vector<Ask>& asks, const ChargedBefore& before) {
+                           const std::vector<PlannedCharge>& planned_charges, const ChargedBefore& before) {
   ApprovalNeed need{plan.approvals_required};
   if (!dataset.approvals || !dataset.approvals->above || dataset.approvals->within_seconds == 0) return need;
   for (const MeasureLimit& limit : measure_limits(*dataset.approvals->above)) {
@@ -34,7 +34,7 @@ ApprovalNeed approval_need(const Dataset& dataset, const Plan& plan, const std::
     const std::string scope(scope_of_all(dataset, limit.measure).value());
     const accounting::Integer lost =
         before({dataset.name, asker, scope, measure, dataset.approvals->within_seconds});
-    const accounting::Integer asked = asked_of(asks, scope, measure);
+    const accounting::Integer asked = requested_amount(planned_charges, scope, measure);
     const bool above = lost + asked > limit.units;
     if (above) need.required = dataset.approvals->required;
     need.sums.push_back({.measure = measure,

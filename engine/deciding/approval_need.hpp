@@ -11,22 +11,23 @@
 #include "epsilog/accounting/callback.hpp"
 #include "epsilog/engine/answer.hpp"
 #include "epsilog/engine/policy.hpp"
-#include "epsilog/ledger/asker_charges.hpp"
+#include "epsilog/ledger/principal_charges.hpp"
 #include "plan.hpp"
 #include "scopes.hpp"
 
 namespace epsilog::engine {
 
 /// What the asker was charged within a window and has reserved, in grid units.
-using ChargedBefore = accounting::CallbackRef<accounting::Integer(const ledger::AskerWindow&)>;
+using ChargedBefore = accounting::CallbackRef<accounting::Integer(const ledger::ChargeWindow&)>;
 
 struct ApprovalNeed {
   std::uint64_t required = 0;               ///< how many must agree; 0: it is decided at once
   std::vector<LossWithinWindow> sums = {};  ///< one for each measure of an `above` with `within`
 };
 
-/// Requires  `asks` are those of the request, which has that plan.
+/// Requires  `planned_charges` are those of the request, which has that plan.
 [[nodiscard]] ApprovalNeed approval_need(const Dataset& dataset, const Plan& plan, const std::string& asker,
-                                         const std::vector<Ask>& asks, const ChargedBefore& before);
+                                         const std::vector<PlannedCharge>& planned_charges,
+                                         const ChargedBefore& before);
 
 }  // namespace epsilog::engine

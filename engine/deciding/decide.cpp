@@ -17,17 +17,17 @@ namespace {
 /// The first reasons, and how many there are: a request may have one for each of 65,536 accounts.
 class Reasons final {
  public:
-  explicit Reasons(std::size_t told) : told_(told) {}
+  explicit Reasons(std::size_t reasons_kept) : reasons_kept_(reasons_kept) {}
 
   template <class Make>
   void add(const Make& make) {
-    if (list_.size() < told_) list_.push_back(make());
+    if (list_.size() < reasons_kept_) list_.push_back(make());
     ++count_;
   }
   [[nodiscard]] Decision take() { return {std::move(list_), count_}; }
 
  private:
-  std::size_t told_;
+  std::size_t reasons_kept_;
   std::vector<Reason> list_;
   std::size_t count_ = 0;
 };
@@ -64,16 +64,17 @@ std::string subject_of(const ledger::AccountName& account) {
 
 /// Whether some amount would pass: none does where a budget cannot express the release.
 bool some_passes(const std::vector<Debit>& debits) {
-  return std::all_of(debits.begin(), debits.end(), [](const Debit& debit) { return debit.ask.expressible; });
+  return std::all_of(debits.begin(), debits.end(),
+                     [](const Debit& debit) { return debit.charge.expressible; });
 }
 
 /// One reason for each scope whose budget has no part for all that is lost, however many accounts it has.
 void check_expressible(const Dataset& dataset, const Plan& plan, const std::vector<Debit>& debits,
                        Reasons& reasons) {
   for (const Debit& debit : debits) {
-    if (debit.ask.expressible) continue;
+    if (debit.charge.expressible) continue;
     reasons.add([&] {
-      const std::string& scope = debit.ask.account.scope;
+      const std::string& scope = debit.charge.account.scope;
       Reason reason;
       reason.code = RefusalCode::measure_not_expressible;
       reason.scope = scope;
@@ -89,11 +90,11 @@ void check_one_release(const Dataset& dataset, const Plan& plan, const std::vect
                        Reasons& reasons) {
   // What a budget cannot express at all is refused for that.
   const bool bounded = std::any_of(debits.begin(), debits.end(), [](const Debit& debit) {
-    return debit.ask.measure.kind == AccountMeasure::Kind::delta || !debit.ask.expressible;
+    return debit.charge.measure.kind == AccountMeasure::Kind::delta || !debit.charge.expressible;
   });
   const LossCap cap = cap_of_one_release(dataset, bounded);
   const auto check = [&](const Plan& part, const std::string& where, std::size_t row) {
-    for (const CapExceeded& one : exceeded(cap, capped_loss(dataset, part), part.mechanisms)) {
+    for (const CapExceeded& one : exceeded_caps(cap, capped_loss(dataset, part), part.mechanisms)) {
       reasons.add([&] {
         Reason reason = limit_reason(RefusalCode::per_release_exceeded,
                                      where + one.measure.text() + " of one release of '" + dataset.name + "'",
@@ -112,11 +113,12 @@ void check_limits(const std::vector<Debit>& debits, Reasons& reasons) {
   const bool passes = some_passes(debits);
   for (const Debit& debit : debits) {
     const accounting::Balance& balance = debit.account.balance;
-    const Ask& ask = debit.ask;
-    if (!ask.too_large && accounting::filter(balance, ask.amount).granted) continue;
+    const PlannedCharge& charge = debit.charge;
+    if (!charge.too_large && accounting::filter(balance, charge.amount).granted) continue;
     reasons.add([&] {
-      return limit_reason(ask.code, subject_of(ask.account), ask.account.scope, ask.account.measure, balance,
-                          ask.too_large.value_or(accounting::Integer(ask.amount)), passes);
+      return limit_reason(charge.code, subject_of(charge.account), charge.account.scope,
+                          charge.account.measure, balance,
+                          charge.too_large.value_or(accounting::Integer(charge.amount)), passes);
     });
   }
 }
@@ -130,55 +132,56 @@ std::size_t recorded_bytes(const ledger::AccountName& account) {
 bool is_named(const Debit& debit, const std::vector<Reason>& reasons) {
   return std::any_of(reasons.begin(), reasons.end(), [&](const Reason& reason) {
     const bool of_scope = reason.code == RefusalCode::measure_not_expressible;
-    return reason.scope == debit.ask.account.scope &&
-           (of_scope || reason.measure == debit.ask.account.measure);
+    return reason.scope == debit.charge.account.scope &&
+           (of_scope || reason.measure == debit.charge.account.measure);
   });
 }
 
 std::vector<Debit> first_recordable(std::vector<Debit> debits) {
   std::vector<ledger::AccountName> names;
-  for (const Debit& debit : debits) names.push_back(debit.ask.account);
-  debits.resize(recordable(names), Debit{});
+  for (const Debit& debit : debits) names.push_back(debit.charge.account);
+  debits.resize(recordable_count(names), Debit{});
   return debits;
 }
 
 }  // namespace
 
-std::vector<ledger::AccountName> account_names(const std::vector<Ask>& asks) {
+std::vector<ledger::AccountName> account_names(const std::vector<PlannedCharge>& planned_charges) {
   std::vector<ledger::AccountName> names;
-  names.reserve(asks.size());
-  for (const Ask& ask : asks) names.push_back(ask.account);
+  names.reserve(planned_charges.size());
+  for (const PlannedCharge& charge : planned_charges) names.push_back(charge.account);
   return names;
 }
 
-std::vector<Debit> debits(const std::vector<Ask>& asks, const std::vector<ledger::AccountState>& present) {
+std::vector<Debit> debits(const std::vector<PlannedCharge>& planned_charges,
+                          const std::vector<ledger::AccountState>& present) {
   std::map<ledger::AccountName, const ledger::AccountState*> by_name;
   for (const ledger::AccountState& account : present) {
     by_name[{account.dataset, account.scope, account.measure}] = &account;
   }
   std::vector<Debit> result;
-  result.reserve(asks.size());
-  for (const Ask& ask : asks) {
-    const auto found = by_name.find(ask.account);
+  result.reserve(planned_charges.size());
+  for (const PlannedCharge& charge : planned_charges) {
+    const auto found = by_name.find(charge.account);
     if (found != by_name.end()) {
-      result.push_back({ask, *found->second});
+      result.push_back({charge, *found->second});
       continue;
     }
     ledger::AccountState fresh;
-    fresh.dataset = ask.account.dataset;
-    fresh.scope = ask.account.scope;
-    fresh.measure = ask.account.measure;
-    fresh.balance.limit = ask.limit;
-    result.push_back({ask, std::move(fresh)});
+    fresh.dataset = charge.account.dataset;
+    fresh.scope = charge.account.scope;
+    fresh.measure = charge.account.measure;
+    fresh.balance.limit = charge.limit;
+    result.push_back({charge, std::move(fresh)});
   }
   return result;
 }
 
-std::vector<Ask> asks_of(const std::vector<Debit>& debits) {
-  std::vector<Ask> asks;
-  asks.reserve(debits.size());
-  for (const Debit& debit : debits) asks.push_back(debit.ask);
-  return asks;
+std::vector<PlannedCharge> planned_charges_of(const std::vector<Debit>& debits) {
+  std::vector<PlannedCharge> planned_charges;
+  planned_charges.reserve(debits.size());
+  for (const Debit& debit : debits) planned_charges.push_back(debit.charge);
+  return planned_charges;
 }
 
 std::vector<ledger::AccountState> account_states(const std::vector<Debit>& debits) {
@@ -188,7 +191,7 @@ std::vector<ledger::AccountState> account_states(const std::vector<Debit>& debit
   return states;
 }
 
-std::size_t recordable(const std::vector<ledger::AccountName>& accounts) {
+std::size_t recordable_count(const std::vector<ledger::AccountName>& accounts) {
   std::size_t count = 0;
   std::size_t bytes = 0;
   while (count < std::min(accounts.size(), kReasonsStored)) {
@@ -217,12 +220,12 @@ std::vector<Debit> recorded_debits(const std::vector<Debit>& debits, const Decis
 
 Decision decide(const Policy& policy, const Dataset& dataset, const Request& request, const Plan& plan,
                 const std::vector<Debit>& debits, const std::optional<KeyConflict>& conflict,
-                std::size_t told) {
-  Reasons reasons(told);
+                std::size_t reasons_kept) {
+  Reasons reasons(reasons_kept);
   const std::vector<Reason> access = access_reasons(policy, dataset, request);
   for (const Reason& reason : access) reasons.add([&] { return reason; });
   // A principal who may not ask at all is told that alone, and nothing of a key.
-  if (conflict && !closes_the_door(access)) {
+  if (conflict && !hides_balances(access)) {
     reasons.add([&] {
       Reason reason;
       reason.code = RefusalCode::key_conflict;
@@ -231,7 +234,7 @@ Decision decide(const Policy& policy, const Dataset& dataset, const Request& req
       return reason;
     });
   }
-  if (closes_the_door(access)) return reasons.take();
+  if (hides_balances(access)) return reasons.take();
   check_expressible(dataset, plan, debits, reasons);
   check_one_release(dataset, plan, debits, reasons);
   check_limits(debits, reasons);
@@ -242,15 +245,15 @@ ledger::Outcome outcome_of(const Decision& decision, const Request& request,
                            std::uint64_t approvals_required) {
   if (!decision.granted()) return ledger::Outcome::refused;
   if (approvals_required > 0) return ledger::Outcome::pending;
-  return request.holding == Holding::none ? ledger::Outcome::granted : ledger::Outcome::reserved;
+  return request.reservation == ReservationKind::none ? ledger::Outcome::granted : ledger::Outcome::reserved;
 }
 
 std::vector<ledger::Charge> charges(const std::vector<Debit>& debits) {
   std::vector<ledger::Charge> result;
   for (const Debit& debit : debits) {
-    if (debit.ask.amount == 0) continue;
+    if (debit.charge.amount == 0) continue;
     EPSILOG_INVARIANT(debit.account.id != 0);
-    result.push_back({.account = debit.account.id, .amount = debit.ask.amount});
+    result.push_back({.account = debit.account.id, .amount = debit.charge.amount});
   }
   return result;
 }

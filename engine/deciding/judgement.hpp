@@ -27,8 +27,8 @@ struct PlannedRequest {
 template <class AccountsOf>
 [[nodiscard]] std::vector<Debit> debits_of(const PlannedRequest& planned, const std::string& calendar_time,
                                            const AccountsOf& accounts_of) {
-  const std::vector<Ask> asked =
-      asks(planned.policy, planned.dataset, planned.request, planned.plan, calendar_time);
+  const std::vector<PlannedCharge> asked =
+      planned_charges(planned.policy, planned.dataset, planned.request, planned.plan, calendar_time);
   return debits(asked, accounts_of(account_names(asked)));
 }
 
@@ -40,8 +40,8 @@ struct Judgement {
 };
 
 /// As decide(). `before`: what accounts, where they are looked up, say of who asks.
-[[nodiscard]] Judgement judged(const PlannedRequest& planned, const std::vector<Debit>& debits,
-                               const ChargedBefore& before, const std::optional<KeyConflict>& conflict,
-                               std::size_t told = std::numeric_limits<std::size_t>::max());
+[[nodiscard]] Judgement judge(const PlannedRequest& planned, const std::vector<Debit>& debits,
+                              const ChargedBefore& before, const std::optional<KeyConflict>& conflict,
+                              std::size_t reasons_kept = std::numeric_limits<std::size_t>::max());
 
 }  // namespace epsilog::engine

@@ -15,8 +15,8 @@ Answer planned_answer(const Request& request, const Plan& plan, std::int64_t pol
   Answer answer;
   answer.rows_count = request.rows.size();
   of_rows.resize(request.rows.size());
-  for (std::size_t row = 0; rows == BatchRows::told && row < request.rows.size(); ++row) {
-    accounting::stop_if_asked();
+  for (std::size_t row = 0; rows == BatchRows::included && row < request.rows.size(); ++row) {
+    accounting::stop_if_requested();
     answer.rows.push_back(planned_answer(request_of_row(request, row), *plan.rows[row], policy_version,
                                          std::move(of_rows[row])));
   }
@@ -34,7 +34,7 @@ Answer planned_answer(const Request& request, const Plan& plan, std::int64_t pol
   answer.asked.consistent = request.question.consistent;
   answer.asked.suppress_below = request.question.suppress_below;
   answer.asked.purpose = request.purpose;
-  answer.asked.holding = request.holding;
+  answer.asked.reservation = request.reservation;
   answer.planned.approvals_required = plan.approvals_required;
   answer.planned.policy_version = policy_version;
   answer.planned.record = plan.record;
@@ -51,12 +51,12 @@ Answer planned_answer(const Request& request, const Plan& plan, std::int64_t pol
   return answer;
 }
 
-Answer turned_away_answer(const Policy& policy, const Dataset& dataset, const Request& unread,
-                          std::int64_t policy_version) {
+Answer access_refusal_answer(const Policy& policy, const Dataset& dataset, const Request& unread,
+                             std::int64_t policy_version) {
   const Plan nothing;
-  const auto nothing_before = [](const ledger::AskerWindow&) { return accounting::Integer(0); };
+  const auto nothing_before = [](const ledger::ChargeWindow&) { return accounting::Integer(0); };
   Answer answer = planned_answer(unread, nothing, policy_version, {});
-  add_judgement(answer, judged({policy, dataset, unread, nothing}, {}, nothing_before, std::nullopt), {});
+  add_judgement(answer, judge({policy, dataset, unread, nothing}, {}, nothing_before, std::nullopt), {});
   return answer;
 }
 
@@ -105,7 +105,7 @@ void add_judgement(Answer& answer, const Judgement& judgement, const std::vector
   answer.recorded.state = judgement.state;
   answer.recorded.reasons = judgement.decision.reasons();
   answer.recorded.reasons_count = judgement.decision.count();
-  const bool closed = closes_the_door(answer.recorded.reasons);
+  const bool closed = hides_balances(answer.recorded.reasons);
   if (closed) withhold_plan(answer);
   if (!closed) answer.recorded.accounts = account_states(debits);
 }

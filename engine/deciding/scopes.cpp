@@ -98,9 +98,9 @@ accounting::Integer amount_of(const PlanCost& cost, const Budget& budget, const 
 }
 
 /// Collects what one request asks.
-class Asking {
+class ChargeCollector {
  public:
-  Asking(const Dataset& dataset, const Plan& plan) : dataset_(dataset), plan_(plan) {}
+  ChargeCollector(const Dataset& dataset, const Plan& plan) : dataset_(dataset), plan_(plan) {}
 
   void of(const Scope& scope, const Budget& budget, RefusalCode code) {
     of(scope, budget, code, {sum_of(plan_), plan_.amounts, plan_.composed});
@@ -110,7 +110,7 @@ class Asking {
     if (plan_.block_costs.empty()) return of(scope, dataset_.budget, code);
     of(scope, dataset_.budget, code, plan_.block_costs[block]);
   }
-  [[nodiscard]] std::vector<Ask> take() { return std::move(asks_); }
+  [[nodiscard]] std::vector<PlannedCharge> take() { return std::move(charges_); }
 
  private:
   void of(const Scope& scope, const Budget& budget, RefusalCode code, const PlanCost& cost) {
@@ -118,19 +118,19 @@ class Asking {
     for (const MeasureLimit& limit : measure_limits(budget)) {
       const accounting::Integer amount = amount_of(cost, budget, limit.measure);
       const bool too_large = amount > accounting::Integer(accounting::kUnitsMax);
-      asks_.push_back({.account = {dataset_.name, scope.text(), limit.measure.text()},
-                       .measure = limit.measure,
-                       .limit = limit.units,
-                       .amount = too_large ? accounting::kUnitsMax : amount.get_si(),
-                       .too_large = too_large ? std::optional(amount) : std::nullopt,
-                       .expressible = expressible,
-                       .code = code});
+      charges_.push_back({.account = {dataset_.name, scope.text(), limit.measure.text()},
+                          .measure = limit.measure,
+                          .limit = limit.units,
+                          .amount = too_large ? accounting::kUnitsMax : amount.get_si(),
+                          .too_large = too_large ? std::optional(amount) : std::nullopt,
+                          .expressible = expressible,
+                          .code = code});
     }
   }
 
   const Dataset& dataset_;
   const Plan& plan_;
-  std::vector<Ask> asks_;
+  std::vector<PlannedCharge> charges_;
 };
 
 void add_account(std::vector<ledger::AccountState>& accounts, const Dataset& dataset, const Scope& scope,
@@ -168,7 +168,7 @@ std::vector<std::string> listed_principals(const Policy& policy, const Dataset& 
   return names;
 }
 
-std::vector<ledger::AccountState> accounts_wanted_of(const Policy& policy, const Dataset& dataset) {
+std::vector<ledger::AccountState> declared_accounts_of(const Policy& policy, const Dataset& dataset) {
   std::vector<ledger::AccountState> accounts;
   if (dataset.blocks) {
     for (const std::string& block : block_names(dataset)) {
@@ -194,7 +194,7 @@ std::optional<std::int64_t> limit_in(const std::vector<const Budget*>& budgets, 
   return std::nullopt;
 }
 
-/// The budgets of a scope that accounts_wanted() cannot list; none for any other.
+/// The budgets of a scope that declared_accounts() cannot list; none for any other.
 std::vector<const Budget*> unlisted_budgets(const Policy& policy, const Dataset& dataset,
                                             const std::string& account_scope) {
   const auto scope = parse_scope(account_scope);
@@ -208,10 +208,11 @@ std::vector<const Budget*> unlisted_budgets(const Policy& policy, const Dataset&
 
 }  // namespace
 
-std::vector<Ask> asks(const Policy& policy, const Dataset& dataset, const Request& request, const Plan& plan,
-                      const std::string& calendar_time) {
+std::vector<PlannedCharge> planned_charges(const Policy& policy, const Dataset& dataset,
+                                           const Request& request, const Plan& plan,
+                                           const std::string& calendar_time) {
   if (request.unread) return {};
-  Asking asking(dataset, plan);
+  ChargeCollector asking(dataset, plan);
   if (dataset.blocks) {
     for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
       asking.of_block(i, RefusalCode::block_budget_exceeded);
@@ -239,10 +240,10 @@ std::vector<const Budget*> budgets_of(const Policy& policy, const Dataset& datas
   return budgets;
 }
 
-std::vector<ledger::AccountState> accounts_wanted(const Policy& policy) {
+std::vector<ledger::AccountState> declared_accounts(const Policy& policy) {
   std::vector<ledger::AccountState> wanted;
   for (const Dataset& dataset : policy.datasets()) {
-    for (ledger::AccountState& account : accounts_wanted_of(policy, dataset)) {
+    for (ledger::AccountState& account : declared_accounts_of(policy, dataset)) {
       wanted.push_back(std::move(account));
     }
   }
@@ -254,7 +255,7 @@ std::vector<ledger::AccountState> accounts_wanted(const Policy& policy) {
 }
 
 LimitsAfter::LimitsAfter(const Policy& policy, std::string calendar_time)
-    : policy_(policy), calendar_time_(std::move(calendar_time)), listed_(accounts_wanted(policy)) {}
+    : policy_(policy), calendar_time_(std::move(calendar_time)), listed_(declared_accounts(policy)) {}
 
 const ledger::AccountState* LimitsAfter::find(const ledger::AccountName& account) const {
   const auto found = std::lower_bound(listed_.begin(), listed_.end(), account,

@@ -19,7 +19,7 @@
 namespace epsilog::engine {
 
 /// One account and what a request would debit from it.
-struct Ask {
+struct PlannedCharge {
   ledger::AccountName account;
   AccountMeasure measure;   ///< of the account
   std::int64_t limit = 0;   ///< as the policy has it; an account that is not there yet is opened with it
@@ -36,8 +36,9 @@ struct Ask {
 /// dataset, then its askers.
 /// Requires  plan = make_plan(dataset, request); `calendar_time` RFC 3339 UTC, which decides the period of a
 ///           budget that renews.
-[[nodiscard]] std::vector<Ask> asks(const Policy& policy, const Dataset& dataset, const Request& request,
-                                    const Plan& plan, const std::string& calendar_time);
+[[nodiscard]] std::vector<PlannedCharge> planned_charges(const Policy& policy, const Dataset& dataset,
+                                                         const Request& request, const Plan& plan,
+                                                         const std::string& calendar_time);
 
 /// Returns the budgets in which whatever that principal asks for that purpose counts: the dataset's, or those
 /// of its blocks or periods, once; its lifetime; those that limit the asker. Ensures   they point into the
@@ -47,7 +48,7 @@ struct Ask {
 
 /// The accounts that can be listed without a request, unspent, ordered by (dataset, scope, measure): all but
 /// those of periods, and of principals where none are declared.
-[[nodiscard]] std::vector<ledger::AccountState> accounts_wanted(const Policy& policy);
+[[nodiscard]] std::vector<ledger::AccountState> declared_accounts(const Policy& policy);
 
 /// What accounts that are there are limited to when the policy becomes active: nothing, if it declares no
 /// limit for one; those of past periods stay as they were.
@@ -57,10 +58,10 @@ class LimitsAfter final {
   LimitsAfter(const Policy& policy, std::string calendar_time);
   [[nodiscard]] std::optional<std::int64_t> of(const ledger::AccountName& account,
                                                const accounting::Balance& balance) const;
-  /// Whether it is one of listed().
+  /// Whether it is one of listed_accounts().
   [[nodiscard]] bool lists(const ledger::AccountName& account) const;
-  /// accounts_wanted(policy).
-  [[nodiscard]] const std::vector<ledger::AccountState>& listed() const noexcept { return listed_; }
+  /// declared_accounts(policy).
+  [[nodiscard]] const std::vector<ledger::AccountState>& listed_accounts() const noexcept { return listed_; }
 
  private:
   [[nodiscard]] const ledger::AccountState* find(const ledger::AccountName& account) const;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "access.hpp"
-#include "askable.hpp"
 #include "batch_plan.hpp"
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -14,6 +13,7 @@
 #include "judgement.hpp"
 #include "plan_cache.hpp"
 #include "planned_answer.hpp"
+#include "question_checks.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -26,7 +26,7 @@ void require_dummy(const Request& request) {
     throw InvalidParameter(
         "value: a dummy run takes none, which could be true and would be released uncharged");
   }
-  if (request.holding != Holding::none) {
+  if (request.reservation != ReservationKind::none) {
     throw InvalidParameter("reserve: a dummy run holds nothing, because it meets no ledger");
   }
   if (request.question.statistic.kind == StatisticKind::value) {
@@ -36,16 +36,16 @@ void require_dummy(const Request& request) {
 }
 
 /// As on a ledger made of this policy, before anything is spent.
-Judgement judged_unspent(const PlannedRequest& planned) {
+Judgement judge_unspent(const PlannedRequest& planned) {
   const std::vector<Debit> unspent =
       debits_of(planned, ledger::time_text(ledger::wall_clock_ms()),
                 [](const auto&) { return std::vector<ledger::AccountState>(); });
-  const auto nothing_before = [](const ledger::AskerWindow&) { return accounting::Integer(0); };
-  return judged(planned, unspent, nothing_before, std::nullopt);
+  const auto nothing_before = [](const ledger::ChargeWindow&) { return accounting::Integer(0); };
+  return judge(planned, unspent, nothing_before, std::nullopt);
 }
 
-std::vector<std::vector<Rational>> drawn(const Dataset& dataset, const Question& question, const Plan& plan,
-                                         mechanisms::BitSource& bits) {
+std::vector<std::vector<Rational>> draw_values(const Dataset& dataset, const Question& question,
+                                               const Plan& plan, mechanisms::BitSource& bits) {
   const InventedData::Answers answers = InventedData::answers(dataset, question, plan.derivation);
   std::vector<std::vector<Rational>> components;
   for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
@@ -66,7 +66,7 @@ struct Drawing {
 void add_drawn(Answer& answer, const Dataset& dataset, const Question& question,
                const std::shared_ptr<const Plan>& plan, const Drawing& drawing) {
   Answer::Released& released = answer.released;
-  released.component_values = drawn(dataset, question, *plan, drawing.bits);
+  released.component_values = draw_values(dataset, question, *plan, drawing.bits);
   released.values =
       ledger::released_values(plan->record, plan->derivation.post_processing, released.component_values);
   released.intervals =
@@ -79,16 +79,16 @@ DummyAnswer dummy_release(const Policy& policy, const Request& request, mechanis
                           const Alphas& alphas) {
   require_dummy(request);
   const Dataset& dataset = policy.dataset(request.dataset);
-  const Request admitted = as_admitted(policy, dataset, request);
-  if (admitted.unread) return {turned_away_answer(policy, dataset, admitted, 0)};
+  const Request admitted = admitted_request(policy, dataset, request);
+  if (admitted.unread) return {access_refusal_answer(policy, dataset, admitted, 0)};
   require_within_caps(request, canonical_request(request));
   require_askable(dataset, request);
   PlanCache plans;
-  const auto plan = std::make_shared<const Plan>(plan_of(dataset, request));
+  const auto plan = std::make_shared<const Plan>(plan_request(dataset, request));
   require_answerable(dataset, request, *plan);
   DummyAnswer result{planned_answer(request, *plan, 0, plans.accuracies(plan, alphas),
                                     plans.accuracies_of_rows(plan, alphas))};
-  const Judgement judgement = judged_unspent({policy, dataset, request, *plan});
+  const Judgement judgement = judge_unspent({policy, dataset, request, *plan});
   add_judgement(result.would_be, judgement, {});
   if (!judgement.decision.granted()) return result;
   result.rows = invented_rows(dataset);

@@ -15,7 +15,7 @@ constexpr std::uint64_t kOneMissingIn = 20;
 constexpr unsigned kDigitsOfDouble = 17;
 
 /// The finalizer of splitmix64 (Steele, Lea, Flood, OOPSLA 2014): public, and no source of noise.
-std::uint64_t mixed(std::uint64_t x) {
+std::uint64_t mix_bits(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
@@ -137,7 +137,7 @@ InventedRows::InventedRows(const Dataset& dataset, const std::vector<std::string
     if (maker.is_unit) continue;
     const Column* const column = dataset.column(name);
     EPSILOG_INVARIANT(column != nullptr);
-    maker.salt = mixed(static_cast<std::uint64_t>(column - dataset.columns.data()));
+    maker.salt = mix_bits(static_cast<std::uint64_t>(column - dataset.columns.data()));
     maker.texts = texts_of(dataset, *column);
   }
 }
@@ -160,7 +160,7 @@ RowSource::Record InventedRows::next(std::span<RawCell> cells) {
       cells[i] = {unit_text_, false};
       continue;
     }
-    const std::uint64_t hash = mixed(maker.salt ^ at_);
+    const std::uint64_t hash = mix_bits(maker.salt ^ at_);
     cells[i] = {};
     if (hash % kOneMissingIn != 0) cells[i] = {maker.texts[place_among(hash, maker.texts.size())], false};
   }

@@ -87,7 +87,7 @@ void require_sound(const TrustedKeys& keys) {
   }
 }
 
-Attestation attested(const Checkpoint& checkpoint, const TrustedKeys& keys) {
+Attestation verify_attestation(const Checkpoint& checkpoint, const TrustedKeys& keys) {
   require_sound(keys);
   const std::string which =
       "checkpoint of " + checkpoint.origin + " at size " + std::to_string(checkpoint.tree.size) + ": ";

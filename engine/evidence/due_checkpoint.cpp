@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kWait(10'000);
 /// To open and close a file of a ledger would take SQLite's locks away, to append to one destroy it.
 void require_no_file_of_ledger(const std::string& ledger_path, const CheckpointRule& rule) {
   for (const std::string& path : {rule.key, rule.file}) {
-    if (ledger::is_name_of_ledger(path, ledger_path) || ledger::belongs_to_open_ledger(path)) {
+    if (ledger::is_name_of_ledger(path, ledger_path) || ledger::is_file_of_open_ledger(path)) {
       throw KeyUnusable(path + " is a file of a ledger");
     }
   }
@@ -36,29 +36,29 @@ std::int64_t time_of_line(ledger::Snapshot& view, std::uint64_t index) {
 
 /// How the file ends, and a view of the ledger that was opened after that was read: an older one may lack
 /// what another signed meanwhile, and would look as if it had been put back.
-struct Noted {
+struct SignedSoFar {
   NotesEnd end;
   ledger::Snapshot view;
 };
 
 /// Throws  NotVerified unless the ledger has the lines of the last note.
-Noted noted(const ledger::Ledger& ledger, const std::string& file) {
+SignedSoFar read_signed_so_far(const ledger::Ledger& ledger, const std::string& file) {
   NotesEnd end = notes_end(file);
-  Noted found{std::move(end), ledger.snapshot()};
+  SignedSoFar found{std::move(end), ledger.snapshot()};
   // Due or not: whoever looks sees whether the ledger still has what was signed.
   if (found.end.last) require_contained(found.view, *found.end.last);
   return found;
 }
 
 /// What is due by the last note, where there is one.
-struct Standing {
+struct DueStatus {
   bool due = false;
   bool overdue = false;  ///< twice as much as is due has come
   NextDue next = {};
 };
 
-Standing standing(Noted& at, const CheckpointRule& rule) {
-  Standing now;
+DueStatus due_status(SignedSoFar& at, const CheckpointRule& rule) {
+  DueStatus now;
   ledger::Snapshot& view = at.view;
   const std::uint64_t size = view.tree().size;
   const std::uint64_t signed_size = at.end.last ? at.end.last->tree.size : 0;
@@ -91,7 +91,7 @@ void require_cut_short(const NotesEnd& end, const KeyFile& key, const std::strin
 }
 
 /// Signs what the ledger has, and puts it at the end of the file.
-Checkpoint appended(Noted& at, KeyFile& key, const std::string& file) {
+Checkpoint sign_and_append(SignedSoFar& at, KeyFile& key, const std::string& file) {
   if (!at.end.rest.empty()) require_cut_short(at.end, key, ledger_origin(at.view.ledger_id()), file);
   Checkpoint checkpoint = sign_checkpoint(at.view, key);
   append_note(file, at.end, checkpoint.note);
@@ -105,38 +105,38 @@ DueCheckpoint append_due_checkpoint(ledger::Ledger& ledger, const std::string& l
   require_no_file_of_ledger(ledger_path, rule);
   std::chrono::milliseconds wait(0);
   {
-    Noted found = noted(ledger, rule.file);
-    const Standing before = standing(found, rule);
+    SignedSoFar found = read_signed_so_far(ledger, rule.file);
+    const DueStatus before = due_status(found, rule);
     if (!before.due) return {.outcome = DueOutcome::not_yet, .next = before.next};
     wait = before.overdue ? kWait : std::chrono::milliseconds(0);
   }
   std::optional<KeyFile> held;
   try {
     held.emplace(rule.key, wait);
-  } catch (const KeyHeld&) {
+  } catch (const KeyBusy&) {
     if (wait == kWait) throw;
     return {.outcome = DueOutcome::left};
   }
   KeyFile& key = *held;
-  Noted found = noted(ledger, rule.file);
-  const Standing now = standing(found, rule);
+  SignedSoFar found = read_signed_so_far(ledger, rule.file);
+  const DueStatus now = due_status(found, rule);
   if (!now.due) return {.outcome = DueOutcome::not_yet, .next = now.next};
-  static_cast<void>(appended(found, key, rule.file));
+  static_cast<void>(sign_and_append(found, key, rule.file));
   return {.outcome = DueOutcome::appended};
 }
 
-CheckpointNow append_checkpoint(ledger::Ledger& ledger, const std::string& ledger_path,
-                                const CheckpointRule& rule, std::chrono::milliseconds wait) {
+RequestedCheckpoint append_checkpoint(ledger::Ledger& ledger, const std::string& ledger_path,
+                                      const CheckpointRule& rule, std::chrono::milliseconds wait) {
   require_no_file_of_ledger(ledger_path, rule);
   KeyFile key(rule.key, wait);
-  Noted found = noted(ledger, rule.file);
+  SignedSoFar found = read_signed_so_far(ledger, rule.file);
   const std::optional<Checkpoint>& last = found.end.last;
   if (last && last->tree == found.view.tree()) return {*last, key.key().verifier(), false};
-  return {appended(found, key, rule.file), key.key().verifier(), true};
+  return {sign_and_append(found, key, rule.file), key.key().verifier(), true};
 }
 
 std::optional<Checkpoint> last_checkpoint(ledger::Ledger& ledger, const CheckpointRule& rule) {
-  return noted(ledger, rule.file).end.last;
+  return read_signed_so_far(ledger, rule.file).end.last;
 }
 
 }  // namespace epsilog::engine

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "epsilog/engine/checkpoint_now.hpp"
+#include "epsilog/engine/requested_checkpoint.hpp"
 #include "epsilog/ledger/ledger.hpp"
 
 namespace epsilog::engine {
@@ -53,9 +53,10 @@ struct DueCheckpoint {
 
 /// The same whether one is due or not, unless the last note of the file has every line of the ledger: then it
 /// is that one. Waits so long for others who sign.
-/// Throws   likewise; KeyHeld: another signs for longer than that.
-[[nodiscard]] CheckpointNow append_checkpoint(ledger::Ledger& ledger, const std::string& ledger_path,
-                                              const CheckpointRule& rule, std::chrono::milliseconds wait);
+/// Throws   likewise; KeyBusy: another signs for longer than that.
+[[nodiscard]] RequestedCheckpoint append_checkpoint(ledger::Ledger& ledger, const std::string& ledger_path,
+                                                    const CheckpointRule& rule,
+                                                    std::chrono::milliseconds wait);
 
 /// The last checkpoint of the file; nothing where there is none.
 /// Throws  KeyIo: it cannot be read; NotVerified: it does not end with a checkpoint, or the ledger lacks a

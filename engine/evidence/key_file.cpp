@@ -106,7 +106,7 @@ std::string read_whole(int descriptor, const std::string& file) {
   return text;
 }
 
-/// Throws  KeyHeld when the time is over.
+/// Throws  KeyBusy when the time is over.
 void lock(int descriptor, const std::string& file, std::chrono::milliseconds wait) {
   constexpr std::chrono::milliseconds kStep(10);
   const auto end = std::chrono::steady_clock::now() + wait;
@@ -114,7 +114,7 @@ void lock(int descriptor, const std::string& file, std::chrono::milliseconds wai
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) throw KeyIo("cannot lock " + file + ": " + why());
     if (std::chrono::steady_clock::now() >= end) {
-      throw KeyHeld(file + ": somebody else signs with this key; nothing was signed");
+      throw KeyBusy(file + ": somebody else signs with this key; nothing was signed");
     }
     std::this_thread::sleep_for(kStep);
   }
@@ -173,7 +173,7 @@ SigningState KeyFile::state() const {
   return state;
 }
 
-void KeyFile::keep(const SigningState& state) {
+void KeyFile::store(const SigningState& state) {
   EPSILOG_INVARIANT(state.key == key_->verifier());
   const std::string name = state_file(file_);
   const std::string fresh = name + ".new";

@@ -14,7 +14,7 @@ std::string lines_text(std::uint64_t count) {
 
 /// Of notes that are said to be the key's. Throws  NotVerified.
 void require_own(const Checkpoint& checkpoint, const VerifierKey& key) {
-  static_cast<void>(attested(checkpoint, {.log = key}));
+  static_cast<void>(verify_attestation(checkpoint, {.log = key}));
 }
 
 /// Appends the lines from the end of the edge on to it. At the sizes of `marks` its root must be theirs.
@@ -107,7 +107,7 @@ Checkpoint sign_checkpoint(ledger::Snapshot& ledger, KeyFile& key, std::span<con
   const SignedTree signing{.tree = tree, .edge = edge.hashes()};
   if (!state_from.empty() || state.of(origin) != signing) {
     state.signed_trees.insert_or_assign(origin, signing);
-    key.keep(state);
+    key.store(state);
   }
   Checkpoint checkpoint{.origin = origin, .tree = tree, .note = {.text = checkpoint_text(origin, tree)}};
   checkpoint.note.signatures.push_back(key.key().sign(checkpoint.note.text));

@@ -20,20 +20,20 @@ void require_key_of(const std::string& ledger_id, const std::string& verifier_ke
 
 }  // namespace
 
-KeyReport name_key(ledger::Ledger& ledger, const std::string& verifier_key, KeyChange change,
-                   const std::string& by, const std::string& why) {
+KeyReport record_key_change(ledger::Ledger& ledger, const std::string& verifier_key, KeyChange change,
+                            const std::string& by, const std::string& why) {
   require_key_of(ledger.ledger_id(), verifier_key);
   if (by.empty()) throw InvalidParameter("by: who says so is not named");
   if (why.empty()) throw InvalidParameter("why: a reason is needed, which is kept with it");
   const bool retired = change == KeyChange::retire;
   ledger::Transaction transaction = ledger.begin();
-  const ledger::KeyStanding standing = transaction.key_standing(verifier_key);
-  if (retired && standing == ledger::KeyStanding::unknown) {
+  const ledger::KeyStatus standing = transaction.key_status(verifier_key);
+  if (retired && standing == ledger::KeyStatus::unknown) {
     throw NotFound("the ledger names no key " + verifier_key);
   }
-  if ((standing == ledger::KeyStanding::added) != retired) return {};
+  if ((standing == ledger::KeyStatus::added) != retired) return {};
   KeyReport report{.changed = true, .at = transaction.now()};
-  transaction.name_key(verifier_key, retired, by, why);
+  transaction.record_key(verifier_key, retired, by, why);
   static_cast<void>(ledger.commit(std::move(transaction)));
   return report;
 }

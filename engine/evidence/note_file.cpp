@@ -61,7 +61,7 @@ class OpenedNotes final {
     }
     return text;
   }
-  void cut(std::size_t size) const {
+  void truncate(std::size_t size) const {
     if (::ftruncate(number_, static_cast<off_t>(size)) != 0) fail("cut", file_);
   }
   void cut_if_possible(std::size_t size) const noexcept {
@@ -145,7 +145,7 @@ void append_note(const std::string& file, const NotesEnd& end, const SignedNote&
   if (opened.size() != end.size + end.rest.size()) {
     throw KeyIo(file + " changed while a checkpoint was signed: it is appended with the next one");
   }
-  if (!end.rest.empty()) opened.cut(end.size);
+  if (!end.rest.empty()) opened.truncate(end.size);
   try {
     opened.append((end.last ? "\n" : "") + note_text(note));
     opened.sync();

@@ -19,7 +19,7 @@ SigningState state_of(std::span<const Checkpoint> notes, const KeyFile& witness)
   }
   SigningState state{.key = witness.key().verifier()};
   for (const Checkpoint& note : notes) {
-    static_cast<void>(attested(note, {.witnesses = {state.key}, .required = 1}));
+    static_cast<void>(verify_attestation(note, {.witnesses = {state.key}, .required = 1}));
     SignedTree& kept = state.signed_trees[note.origin];
     if (note.tree.size == kept.tree.size && kept.tree.size > 0 && note.tree != kept.tree) {
       throw NotVerified("two of the checkpoints of " + note.origin + " have size " +
@@ -38,7 +38,7 @@ Checkpoint cosign(const Checkpoint& checkpoint, const ConsistencyText& proof, co
   if (own.type != SignatureType::cosignature) {
     throw KeyUnusable(witness.file() + " is the key of a ledger, " + own.name + ": it cosigns nothing");
   }
-  static_cast<void>(attested(checkpoint, {.log = log}));
+  static_cast<void>(verify_attestation(checkpoint, {.log = log}));
   if (proof.checkpoint.note.text != checkpoint.note.text) {
     throw NotVerified("proof: is of another checkpoint, of " + proof.checkpoint.origin + " at size " +
                       std::to_string(proof.checkpoint.tree.size));
@@ -46,7 +46,7 @@ Checkpoint cosign(const Checkpoint& checkpoint, const ConsistencyText& proof, co
   SigningState state = state_from.empty() ? witness.state() : state_of(state_from, witness);
   require_extends(state.of(checkpoint.origin).tree, proof);
   state.signed_trees.insert_or_assign(checkpoint.origin, SignedTree{.tree = checkpoint.tree});
-  witness.keep(state);
+  witness.store(state);
   Checkpoint cosigned = checkpoint;
   const NoteSignature signature = witness.key().sign(checkpoint.note.text, seconds);
   std::erase_if(cosigned.note.signatures, [&](const NoteSignature& one) {

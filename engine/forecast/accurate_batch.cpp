@@ -127,8 +127,8 @@ AccurateBatch Engine::accurate_batch(Request batch, std::span<const Exact> wante
   {
     ledger::Snapshot view = state_->snapshot();
     const auto active = state_->active_policy(view);
-    const Dataset& dataset = state_->asked_dataset(active->policy, batch);
-    if (as_admitted(active->policy, dataset, batch).unread) {
+    const Dataset& dataset = state_->requested_dataset(active->policy, batch);
+    if (admitted_request(active->policy, dataset, batch).unread) {
       // Who may not ask learns nothing from what would be found; release() refuses the batch.
       result.batch = with_epsilons(std::move(batch), std::vector<Rational>(rows, Rational(1)));
       return result;

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "access.hpp"
-#include "askable.hpp"
 #include "charged_before.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -13,7 +12,8 @@
 #include "epsilog/engine/held_calendar.hpp"
 #include "expiry.hpp"
 #include "judgement.hpp"
-#include "release_ways.hpp"
+#include "mechanism_options.hpp"
+#include "question_checks.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -27,7 +27,7 @@ ComparedLoss loss_of(const Plan& plan, const std::vector<Debit>& debits) {
   ComparedLoss loss{charged({Kind::epsilon}), charged({Kind::delta}), charged({Kind::rho}), {}};
   std::set<AccountMeasure> orders;
   for (const Debit& debit : debits) {
-    if (debit.ask.measure.kind == Kind::renyi) orders.insert(debit.ask.measure);
+    if (debit.charge.measure.kind == Kind::renyi) orders.insert(debit.charge.measure);
   }
   for (const AccountMeasure& order : orders) {
     loss.renyi.emplace_back(accounting::text(order.order), charged(order));
@@ -75,23 +75,24 @@ class Comparer {
   Comparer(EngineState& state, ledger::Snapshot& view, const Request& request)
       : state_(state),
         applied_(state.active_policy(view)),
-        dataset_(state.asked_dataset(applied_->policy, request)),
+        dataset_(state.requested_dataset(applied_->policy, request)),
         request_(request),
         view_(view),
         calendar_time_(view.calendar_time()) {
-    const Request admitted = as_admitted(applied_->policy, dataset_, request);
+    const Request admitted = admitted_request(applied_->policy, dataset_, request);
     if (admitted.unread) {
-      throw NotPermitted(state.turned_away(*applied_, dataset_, admitted).recorded.reasons.front().message);
+      throw NotPermitted(
+          state.access_refusal(*applied_, dataset_, admitted).recorded.reasons.front().message);
     }
     require_one_question(dataset_, request);
   }
 
-  [[nodiscard]] MechanismComparison compared(std::span<const Rational> alphas) {
+  [[nodiscard]] MechanismComparison compare_mechanisms(std::span<const Rational> alphas) {
     MechanismComparison result{state_.ledger_id, applied_->version.version, {}};
-    std::vector<ReleaseWay> ways = release_ways(dataset_, request_.question);
+    std::vector<MechanismOption> ways = mechanism_options(dataset_, request_.question);
     result.mechanisms.reserve(ways.size());  // candidates point into it
     std::vector<Candidate> candidates;
-    for (const ReleaseWay& way : ways) {
+    for (const MechanismOption& way : ways) {
       ComparedPlan& one = result.mechanisms.emplace_back();
       one.mechanism = way.mechanism;
       one.arithmetic = way.arithmetic;
@@ -109,18 +110,19 @@ class Comparer {
   }
 
  private:
-  void plan(const ReleaseWay& way, std::span<const Rational> alphas, ComparedPlan& one,
+  void plan(const MechanismOption& way, std::span<const Rational> alphas, ComparedPlan& one,
             std::vector<Candidate>& candidates) {
     Request request = request_;
     if (!way.loses_delta) request.delta.reset();
     const Plan plan = make_plan(way.dataset, request);
     const PlannedRequest planned{applied_->policy, way.dataset, request, plan};
     const std::vector<Debit> debits = debits_of(planned, calendar_time_, [this](const auto& names) {
-      return after_expiries(view_, view_.accounts(names));
+      return accounts_after_expiries(view_, view_.accounts(names));
     });
-    Answer answer = state_.described(request, plan, applied_->version.version, accuracies(plan, alphas));
-    const auto before = [this](const ledger::AskerWindow& window) { return charged_before(view_, window); };
-    add_judgement(answer, judged(planned, debits, before, std::nullopt), debits);
+    Answer answer =
+        state_.answer_from_plan(request, plan, applied_->version.version, accuracies(plan, alphas));
+    const auto before = [this](const ledger::ChargeWindow& window) { return charged_before(view_, window); };
+    add_judgement(answer, judge(planned, debits, before, std::nullopt), debits);
     note_held_calendar(answer, view_.calendar_held_at().has_value());
     one.loss = loss_of(plan, debits);
     if (answer.recorded.state == RequestState::refused) {
@@ -149,7 +151,7 @@ class Comparer {
 
 MechanismComparison Engine::compare(const Request& request, const Alphas& alphas) const {
   ledger::Snapshot view = state_->snapshot();
-  return Comparer(*state_, view, request).compared(alphas);
+  return Comparer(*state_, view, request).compare_mechanisms(alphas);
 }
 
 }  // namespace epsilog::engine

@@ -10,7 +10,7 @@ struct Bracket {
   std::int64_t does;
   std::int64_t does_not;
 };
-std::int64_t narrowed(Bracket bracket, const EpsilonTest& does) {
+std::int64_t narrow_bracket(Bracket bracket, const EpsilonTest& does) {
   while (std::max(bracket.does, bracket.does_not) - std::min(bracket.does, bracket.does_not) > 1) {
     const std::int64_t low = std::min(bracket.does, bracket.does_not);
     const std::int64_t middle = low + (std::max(bracket.does, bracket.does_not) - low) / 2;
@@ -28,7 +28,7 @@ std::int64_t upper_end(std::int64_t start, std::int64_t most, const EpsilonTest&
   std::int64_t known = start;
   while (known < most) {
     const std::int64_t next = doubled(known, most);
-    if (!does(next)) return narrowed({.does = known, .does_not = next}, does);
+    if (!does(next)) return narrow_bracket({.does = known, .does_not = next}, does);
     known = next;
   }
   return most;
@@ -43,8 +43,7 @@ std::int64_t first_below(std::int64_t start, const EpsilonTest& does) {
 
 }  // namespace
 
-std::optional<std::int64_t> largest_that_does(std::int64_t start, std::int64_t most,
-                                              const EpsilonTest& does) {
+std::optional<std::int64_t> largest_passing(std::int64_t start, std::int64_t most, const EpsilonTest& does) {
   if (does(most)) return most;
   const std::int64_t from = std::min(start, most);
   if (does(from)) return upper_end(from, most, does);
@@ -53,7 +52,7 @@ std::optional<std::int64_t> largest_that_does(std::int64_t start, std::int64_t m
   return upper_end(found, from, does);
 }
 
-std::optional<std::int64_t> least_that_does(std::int64_t start, std::int64_t most, const EpsilonTest& does) {
+std::optional<std::int64_t> least_passing(std::int64_t start, std::int64_t most, const EpsilonTest& does) {
   std::int64_t missed = 0;
   std::int64_t found = start;
   if (!does(start)) {
@@ -62,11 +61,11 @@ std::optional<std::int64_t> least_that_does(std::int64_t start, std::int64_t mos
       missed = found;
       found = doubled(found, most);
     } while (!does(found));
-    return narrowed({.does = found, .does_not = missed}, does);
+    return narrow_bracket({.does = found, .does_not = missed}, does);
   }
   while (found > 1) {
     const std::int64_t next = found / 2;
-    if (!does(next)) return narrowed({.does = found, .does_not = next}, does);
+    if (!does(next)) return narrow_bracket({.does = found, .does_not = next}, does);
     found = next;
   }
   return found;

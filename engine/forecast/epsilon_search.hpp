@@ -22,16 +22,16 @@ using EpsilonTest = std::function<bool(std::int64_t units)>;
 /// Ensures   the result does, and it is `most` or one unit more does not. Nothing: no power of two times
 ///           the start, up or down, does. If what fits falls with epsilon, it is the largest that fits, and
 ///           nothing fits if there is none.
-[[nodiscard]] std::optional<std::int64_t> largest_that_does(std::int64_t start, std::int64_t most,
-                                                            const EpsilonTest& does);
+[[nodiscard]] std::optional<std::int64_t> largest_passing(std::int64_t start, std::int64_t most,
+                                                          const EpsilonTest& does);
 
 /// Searches the lower end, of what is accurate enough.
 ///
 /// Requires  1 <= start <= most.
 /// Ensures   the result does, and it is 1 or one unit less does not. If accuracy improves with epsilon, it
 ///           is the least that does, and none up to `most` does if there is none.
-[[nodiscard]] std::optional<std::int64_t> least_that_does(std::int64_t start, std::int64_t most,
-                                                          const EpsilonTest& does);
+[[nodiscard]] std::optional<std::int64_t> least_passing(std::int64_t start, std::int64_t most,
+                                                        const EpsilonTest& does);
 
 /// How many debits of `asked` units a balance has room for: floor(remaining / asked), exactly.
 /// Requires  balance.valid(), asked > 0.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "access.hpp"
-#include "askable.hpp"
 #include "assumed_count.hpp"
 #include "budget_notes.hpp"
 #include "charged_before.hpp"
@@ -17,6 +16,7 @@
 #include "judgement.hpp"
 #include "loss_caps.hpp"
 #include "plan_intervals.hpp"
+#include "question_checks.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -25,7 +25,7 @@ namespace {
 constexpr std::int64_t kOneNat = 1'000'000'000'000;
 
 /// A request planned at some epsilon, and what it asks of the accounts as they stand.
-struct Standing {
+struct PricedRequest {
   Request request;
   Plan plan;
   std::vector<Debit> debits;
@@ -37,19 +37,19 @@ class Forecaster {
   Forecaster(EngineState& state, ledger::Snapshot& view, const Request& request)
       : state_(state),
         applied_(state.active_policy(view)),
-        dataset_(state.asked_dataset(applied_->policy, request)),
+        dataset_(state.requested_dataset(applied_->policy, request)),
         request_(request),
         view_(view),
         calendar_time_(view.calendar_time()),
-        admitted_(as_admitted(applied_->policy, dataset_, request)) {
+        admitted_(admitted_request(applied_->policy, dataset_, request)) {
     if (!admitted_.unread) require_one_question(dataset_, request);
   }
 
   /// What is forecast for who may not ask: that, and of no epsilon.
-  [[nodiscard]] std::optional<Forecast> turned_away() const {
+  [[nodiscard]] std::optional<Forecast> access_refusal() const {
     if (!admitted_.unread) return std::nullopt;
     Forecast result;
-    result.each = state_.turned_away(*applied_, dataset_, admitted_);
+    result.each = state_.access_refusal(*applied_, dataset_, admitted_);
     result.never = true;
     return result;
   }
@@ -60,9 +60,11 @@ class Forecaster {
     assumed_ = rows;
   }
   /// Of the request as it stands, and at another epsilon.
-  [[nodiscard]] Forecast as_asked(std::span<const Rational> alphas) { return of(planned(request_), alphas); }
+  [[nodiscard]] Forecast at_requested_loss(std::span<const Rational> alphas) {
+    return of(plan_at(request_), alphas);
+  }
   [[nodiscard]] Forecast at(const Rational& epsilon, std::span<const Rational> alphas) {
-    return of(planned(epsilon), alphas);
+    return of(plan_at(epsilon), alphas);
   }
   /// The largest epsilon at which `count` releases fit.
   [[nodiscard]] std::optional<Epsilon> largest_for(std::int64_t count);
@@ -70,10 +72,10 @@ class Forecaster {
   [[nodiscard]] std::optional<Epsilon> least_for(const Accuracy& wanted);
 
  private:
-  [[nodiscard]] Forecast of(const Standing& standing, std::span<const Rational> alphas) const;
-  [[nodiscard]] Standing planned(const Rational& epsilon);
-  [[nodiscard]] Standing planned(Request request);
-  [[nodiscard]] std::int64_t most_for(const Standing& standing, std::int64_t count) const;
+  [[nodiscard]] Forecast of(const PricedRequest& standing, std::span<const Rational> alphas) const;
+  [[nodiscard]] PricedRequest plan_at(const Rational& epsilon);
+  [[nodiscard]] PricedRequest plan_at(Request request);
+  [[nodiscard]] std::int64_t most_for(const PricedRequest& standing, std::int64_t count) const;
   [[nodiscard]] std::int64_t most_of_one_release() const {
     const bool capped = dataset_.per_release && dataset_.per_release->epsilon;
     return capped ? dataset_.per_release->epsilon->units() : accounting::kUnitsMax;
@@ -82,7 +84,7 @@ class Forecaster {
   /// An epsilon at which the request cannot be planned does not do, and why is kept.
   template <class Test>
   [[nodiscard]] EpsilonTest planned_and(const Test& test);
-  [[nodiscard]] std::optional<Epsilon> found(std::optional<std::int64_t> units) const;
+  [[nodiscard]] std::optional<Epsilon> epsilon_of_units(std::optional<std::int64_t> units) const;
 
   EngineState& state_;
   std::shared_ptr<const AppliedPolicy> applied_;
@@ -96,7 +98,7 @@ class Forecaster {
   std::string unplannable_;
 };
 
-Standing Forecaster::planned(const Rational& epsilon) {
+PricedRequest Forecaster::plan_at(const Rational& epsilon) {
   Request request = request_;
   if (request.rho) {
     // As what it was asked is sought as an epsilon: beside the delta at which its rho is one.
@@ -104,14 +106,14 @@ Standing Forecaster::planned(const Rational& epsilon) {
     request.delta = delta_of_rho(dataset_).rational();
   }
   request.epsilon = epsilon;
-  return planned(std::move(request));
+  return plan_at(std::move(request));
 }
 
-Standing Forecaster::planned(Request request) {
+PricedRequest Forecaster::plan_at(Request request) {
   Plan plan = make_plan(dataset_, request);
   std::vector<Debit> debits =
       debits_of({applied_->policy, dataset_, request, plan}, calendar_time_, [this](const auto& names) {
-        if (!present_) present_ = after_expiries(view_, view_.accounts(names));
+        if (!present_) present_ = accounts_after_expiries(view_, view_.accounts(names));
         return *present_;
       });
   return {std::move(request), std::move(plan), std::move(debits)};
@@ -120,11 +122,11 @@ Standing Forecaster::planned(Request request) {
 AccountForecast forecast_of(const Debit& debit) {
   AccountForecast result;
   result.account = debit.account;
-  result.asked = debit.ask.too_large.value_or(accounting::Integer(debit.ask.amount));
-  if (debit.ask.too_large || !debit.ask.expressible) {
+  result.asked = debit.charge.too_large.value_or(accounting::Integer(debit.charge.amount));
+  if (debit.charge.too_large || !debit.charge.expressible) {
     result.releases = 0;
-  } else if (debit.ask.amount > 0) {
-    result.releases = debits_that_fit(debit.account.balance, debit.ask.amount);
+  } else if (debit.charge.amount > 0) {
+    result.releases = debits_that_fit(debit.account.balance, debit.charge.amount);
   }
   return result;
 }
@@ -140,24 +142,24 @@ std::int64_t fewest(std::vector<AccountForecast>& accounts) {
   return *least;
 }
 
-Forecast Forecaster::of(const Standing& standing, std::span<const Rational> alphas) const {
-  const auto before = [this](const ledger::AskerWindow& window) { return charged_before(view_, window); };
-  const Judgement judgement = judged({applied_->policy, dataset_, standing.request, standing.plan},
-                                     standing.debits, before, std::nullopt);
+Forecast Forecaster::of(const PricedRequest& standing, std::span<const Rational> alphas) const {
+  const auto before = [this](const ledger::ChargeWindow& window) { return charged_before(view_, window); };
+  const Judgement judgement = judge({applied_->policy, dataset_, standing.request, standing.plan},
+                                    standing.debits, before, std::nullopt);
   const std::vector<Reason>& reasons = judgement.decision.reasons();
   Forecast result;
   result.epsilon =
       standing.request.rho ? standing.plan.charged.epsilon.rational() : standing.request.epsilon.rational();
-  result.each = state_.described(standing.request, standing.plan, applied_->version.version,
-                                 accuracies(standing.plan, alphas));
+  result.each = state_.answer_from_plan(standing.request, standing.plan, applied_->version.version,
+                                        accuracies(standing.plan, alphas));
   if (!alphas.empty()) result.each.planned.holds_from = PlanIntervals(standing.plan, alphas).sizes();
   if (assumed_)
     result.each.planned.assumed = {*assumed_, accuracies_of_count(standing.plan, *assumed_, alphas)};
   add_judgement(result.each, judgement, standing.debits);
   note_held_calendar(result.each, view_.calendar_held_at().has_value());
   result.never = std::any_of(reasons.begin(), reasons.end(),
-                             [](const Reason& reason) { return !is_of_a_balance(reason.code); });
-  if (closes_the_door(reasons)) return result;
+                             [](const Reason& reason) { return !is_balance_refusal(reason.code); });
+  if (hides_balances(reasons)) return result;
   for (const Debit& debit : standing.debits) result.accounts.push_back(forecast_of(debit));
   const std::int64_t room = fewest(result.accounts);
   if (!result.never) result.releases = room;
@@ -165,23 +167,23 @@ Forecast Forecaster::of(const Standing& standing, std::span<const Rational> alph
 }
 
 /// A cap on one release's epsilon is where the search ends; those in other measures are asked for here.
-bool fits(const Dataset& dataset, const Standing& standing, std::int64_t count) {
+bool fits(const Dataset& dataset, const PricedRequest& standing, std::int64_t count) {
   const bool counted = std::any_of(standing.debits.begin(), standing.debits.end(), [](const Debit& debit) {
-    return debit.ask.measure.kind == AccountMeasure::Kind::delta;
+    return debit.charge.measure.kind == AccountMeasure::Kind::delta;
   });
   const LossCap cap = cap_of_one_release(dataset, counted);
-  if (!exceeded(cap, standing.plan.charged, standing.plan.mechanisms).empty()) return false;
+  if (!exceeded_caps(cap, standing.plan.charged, standing.plan.mechanisms).empty()) return false;
   return std::all_of(standing.debits.begin(), standing.debits.end(), [count](const Debit& debit) {
-    if (!debit.ask.expressible || debit.ask.too_large) return false;
-    return debit.ask.amount == 0 || debits_that_fit(debit.account.balance, debit.ask.amount) >= count;
+    if (!debit.charge.expressible || debit.charge.too_large) return false;
+    return debit.charge.amount == 0 || debits_that_fit(debit.account.balance, debit.charge.amount) >= count;
   });
 }
 
 /// An upper end by division: what accounts of epsilon debit is the epsilon itself. 0 if none fits.
-std::int64_t Forecaster::most_for(const Standing& standing, std::int64_t count) const {
+std::int64_t Forecaster::most_for(const PricedRequest& standing, std::int64_t count) const {
   std::int64_t most = most_of_one_release();
   for (const Debit& debit : standing.debits) {
-    if (debit.ask.measure.kind == AccountMeasure::Kind::epsilon) {
+    if (debit.charge.measure.kind == AccountMeasure::Kind::epsilon) {
       most = std::min(most, debits_that_fit(debit.account.balance, count));
     }
   }
@@ -192,7 +194,7 @@ template <class Test>
 EpsilonTest Forecaster::planned_and(const Test& test) {
   return [this, test](std::int64_t units) {
     try {
-      return test(planned(Epsilon::from_units(units).rational()));
+      return test(plan_at(Epsilon::from_units(units).rational()));
     } catch (const InvalidParameter& error) {
       unplannable_ = error.what();
       return false;
@@ -201,7 +203,7 @@ EpsilonTest Forecaster::planned_and(const Test& test) {
 }
 
 /// Nothing was found because it was never planned: then what stands against planning is the answer.
-std::optional<Epsilon> Forecaster::found(std::optional<std::int64_t> units) const {
+std::optional<Epsilon> Forecaster::epsilon_of_units(std::optional<std::int64_t> units) const {
   if (units) return Epsilon::from_units(*units);
   if (!present_) throw InvalidParameter(unplannable_);
   return std::nullopt;
@@ -210,14 +212,15 @@ std::optional<Epsilon> Forecaster::found(std::optional<std::int64_t> units) cons
 std::optional<Epsilon> Forecaster::largest_for(std::int64_t count) {
   std::int64_t most = most_of_one_release();
   std::int64_t start = std::min(most, kOneNat);
-  const auto bounded_by_division = planned_and([&](const Standing& standing) {
+  const auto bounded_by_division = planned_and([&](const PricedRequest& standing) {
     most = most_for(standing, count);
     return most < accounting::kUnitsMax;
   });
   if (bounded_by_division(start)) start = most;
   if (most == 0) return std::nullopt;
-  return found(largest_that_does(
-      start, most, planned_and([&](const Standing& standing) { return fits(dataset_, standing, count); })));
+  return epsilon_of_units(largest_passing(start, most, planned_and([&](const PricedRequest& standing) {
+                                            return fits(dataset_, standing, count);
+                                          })));
 }
 
 /// Of quantiles, the accuracy is that of ranks; of several there is none that holds whatever the data.
@@ -249,14 +252,14 @@ bool Forecaster::accurate(const Plan& plan, const Accuracy& wanted) const {
 }
 
 std::optional<Epsilon> Forecaster::least_for(const Accuracy& wanted) {
-  return found(least_that_does(kOneNat, accounting::kUnitsMax, planned_and([&](const Standing& standing) {
-                                 return accurate(standing.plan, wanted);
-                               })));
+  return epsilon_of_units(least_passing(
+      kOneNat, accounting::kUnitsMax,
+      planned_and([&](const PricedRequest& standing) { return accurate(standing.plan, wanted); })));
 }
 
 }  // namespace
 
-bool is_of_a_balance(RefusalCode code) {
+bool is_balance_refusal(RefusalCode code) {
   switch (code) {
     case RefusalCode::dataset_budget_exceeded:
     case RefusalCode::lifetime_exceeded:
@@ -274,9 +277,9 @@ Forecast Engine::forecast(const Request& request, const Alphas& alphas,
                           std::optional<std::int64_t> assumed_count) const {
   ledger::Snapshot view = state_->snapshot();
   Forecaster forecaster(*state_, view, request);
-  if (auto refused = forecaster.turned_away()) return *std::move(refused);
+  if (auto refused = forecaster.access_refusal()) return *std::move(refused);
   forecaster.assume(assumed_count);
-  return forecaster.as_asked(alphas);
+  return forecaster.at_requested_loss(alphas);
 }
 
 std::optional<Forecast> Engine::forecast_of_count(const Request& request, std::int64_t count,
@@ -285,7 +288,7 @@ std::optional<Forecast> Engine::forecast_of_count(const Request& request, std::i
   if (count < 1) throw InvalidParameter("count: must be at least 1");
   ledger::Snapshot view = state_->snapshot();
   Forecaster forecaster(*state_, view, request);
-  if (auto refused = forecaster.turned_away()) return refused;
+  if (auto refused = forecaster.access_refusal()) return refused;
   forecaster.assume(assumed_count);
   const auto epsilon = forecaster.largest_for(count);
   if (!epsilon) return std::nullopt;
@@ -301,7 +304,7 @@ std::optional<Forecast> Engine::forecast_of_accuracy(const Request& request, con
   }
   ledger::Snapshot view = state_->snapshot();
   Forecaster forecaster(*state_, view, request);
-  if (auto refused = forecaster.turned_away()) return refused;
+  if (auto refused = forecaster.access_refusal()) return refused;
   forecaster.assume(assumed_count);
   const auto epsilon = forecaster.least_for(wanted);
   if (!epsilon) return std::nullopt;

@@ -16,14 +16,14 @@ constexpr std::size_t kCanonicalBatchMax = 1'048'576;
 constexpr std::string_view kPlain = "plain";
 constexpr std::string_view kAgainstToken = "data_token";
 
-std::string_view reservation_text(Holding holding) {
-  return holding == Holding::reserved_against_token ? kAgainstToken : kPlain;
+std::string_view reservation_text(ReservationKind reservation) {
+  return reservation == ReservationKind::reserved_against_token ? kAgainstToken : kPlain;
 }
 
-Holding parse_reservation(const std::optional<std::string>& text) {
-  if (!text) return Holding::none;
-  if (*text == kPlain) return Holding::reserved;
-  if (*text == kAgainstToken) return Holding::reserved_against_token;
+ReservationKind parse_reservation(const std::optional<std::string>& text) {
+  if (!text) return ReservationKind::none;
+  if (*text == kPlain) return ReservationKind::reserved;
+  if (*text == kAgainstToken) return ReservationKind::reserved_against_token;
   throw LedgerCorrupt("unknown reservation '" + *text + "'");
 }
 
@@ -54,11 +54,12 @@ nlohmann::json members(const Request& request) {
   for (const RequestRow& row : request.rows) add_question(row, json["rows"].emplace_back());
   if (!request.rows.empty() && request.delta) json["delta"] = accounting::text(*request.delta);
   if (!request.purpose.empty()) json["purpose"] = request.purpose;
-  if (request.holding != Holding::none) json["reservation"] = reservation_text(request.holding);
+  if (request.reservation != ReservationKind::none)
+    json["reservation"] = reservation_text(request.reservation);
   return json;
 }
 
-std::string dumped(const nlohmann::json& request) {
+std::string dump_checked(const nlohmann::json& request) {
   try {
     return request.dump();
   } catch (const nlohmann::json::type_error&) {
@@ -127,13 +128,13 @@ void read_rows(const nlohmann::json& json, Request& request) {
 }  // namespace
 
 std::string canonical_request(const Request& request) {
-  return dumped(members(request));
+  return dump_checked(members(request));
 }
 
 std::string conflicting_request(const Request& request) {
   nlohmann::json json = members(request);
   json["conflicting_key"] = request.key;
-  return dumped(json);
+  return dump_checked(json);
 }
 
 StoredRequest parse_stored_request(std::string_view text) {
@@ -149,7 +150,7 @@ StoredRequest parse_stored_request(std::string_view text) {
       read_question(json, stored.request);
     }
     stored.request.purpose = optional_member(json, "purpose").value_or("");
-    stored.request.holding = parse_reservation(optional_member(json, "reservation"));
+    stored.request.reservation = parse_reservation(optional_member(json, "reservation"));
     stored.conflicting_key = optional_member(json, "conflicting_key").value_or("");
     return stored;
   } catch (const nlohmann::json::exception& error) {
@@ -169,7 +170,7 @@ void require_within_caps(const Request& request, const std::string& canonical) {
   }
   each_question(request, [](const Request& asked) {
     const auto& where = asked.question.where;
-    if (where && !where->door_fault().empty()) throw InvalidParameter(where->door_fault());
+    if (where && !where->new_request_fault().empty()) throw InvalidParameter(where->new_request_fault());
   });
   const std::size_t most = request.rows.empty() ? kCanonicalMax : kCanonicalBatchMax;
   if (canonical.size() > most) {

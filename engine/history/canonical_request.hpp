@@ -27,7 +27,7 @@ struct StoredRequest {
 
 /// What is not taken from whoever asks: a canonical form of more than 65,536 bytes, of a batch more than
 /// 1,048,576 or kBatchRowsMax rows, something that was typed
-/// too long (Request::too_long), or a condition with a fault of the door (Predicate::door_fault). For the
+/// too long (Request::too_long), or a condition with a fault of the door (Predicate::new_request_fault). For the
 /// door only: to be called after the key was looked up, never of a request that is on record. Throws
 /// InvalidParameter.
 void require_within_caps(const Request& request, const std::string& canonical);

@@ -40,7 +40,7 @@ ledger::Options EngineOptions::ledger_options() const {
           .clock = answers ? ticking(clock, *answers) : clock,
           .before_commit = before_commit,
           .warn = warn,
-          .waiting = waiting,
+          .report_wait = report_wait,
           .replica = [](const ledger::PolicyVersion& version) {
             return replica_of(Policy::parse_stored(version.yaml, "the active policy"));
           }};

@@ -20,7 +20,7 @@ struct KeyBinding {
 template <class Reader>
 [[nodiscard]] KeyBinding key_binding(Reader& reader, const Request& request, const std::string& digest) {
   if (request.key.empty()) return {};
-  std::optional<ledger::StoredDecision> earlier = reader.find_key(request.principal, request.key);
+  std::optional<ledger::StoredDecision> earlier = reader.find_by_key(request.principal, request.key);
   if (!earlier) return {};
   if (earlier->draft.request_digest == digest) return {.replay = std::move(earlier)};
   return {.conflict = KeyConflict{request.key, earlier->id}};

@@ -17,11 +17,12 @@ using ledger::ComponentRecord;
 
 /// Where, in which measure and how much. All periods are one scope: a request that waits over midnight is
 /// debited from the period of its decision.
-std::set<std::tuple<std::string, std::string, std::int64_t>> debited(const std::vector<Ask>& asks) {
+std::set<std::tuple<std::string, std::string, std::int64_t>> charge_set(
+    const std::vector<PlannedCharge>& planned_charges) {
   std::set<std::tuple<std::string, std::string, std::int64_t>> result;
-  for (const Ask& ask : asks) {
-    result.emplace(named_period(ask.account.scope) ? "period" : ask.account.scope, ask.account.measure,
-                   ask.amount);
+  for (const PlannedCharge& charge : planned_charges) {
+    result.emplace(named_period(charge.account.scope) ? "period" : charge.account.scope,
+                   charge.account.measure, charge.amount);
   }
   return result;
 }
@@ -116,12 +117,14 @@ Terms terms_under(const AppliedPolicy& applied, const Request& request, PlanCach
   } catch (const NotFound&) {
   } catch (const Underivable&) {
   }
-  if (terms.plan) terms.asks = asks(applied.policy, *terms.dataset, request, *terms.plan, calendar_time);
+  if (terms.plan)
+    terms.planned_charges =
+        planned_charges(applied.policy, *terms.dataset, request, *terms.plan, calendar_time);
   terms.columns = columns_of(*terms.dataset, request);
   return terms;
 }
 
-std::vector<std::string> planned_otherwise(const Terms& asked, const Terms& now) {
+std::vector<std::string> plan_differences(const Terms& asked, const Terms& now) {
   EPSILOG_INVARIANT(asked.plan != nullptr);
   if (!now.plan) return {"whether it can be answered"};
   const ledger::ReleaseRecord& before = asked.plan->record;
@@ -149,13 +152,13 @@ std::vector<std::string> planned_otherwise(const Terms& asked, const Terms& now)
   compare(before.unit == after.unit, "unit");
   compare(before.relation == after.relation, "neighbours");
   compare_parts(same_recipe, "post-processing");
-  compare(debited(asked.asks) == debited(now.asks), "what is charged where");
+  compare(charge_set(asked.planned_charges) == charge_set(now.planned_charges), "what is charged where");
   return differing;
 }
 
-std::optional<Reason> policy_changed(const Terms& asked, const Terms& now) {
+std::optional<Reason> policy_changed_reason(const Terms& asked, const Terms& now) {
   if (asked.applied->version.version == now.applied->version.version) return std::nullopt;
-  const std::vector<std::string> parts = planned_otherwise(asked, now);
+  const std::vector<std::string> parts = plan_differences(asked, now);
   if (parts.empty()) return std::nullopt;
   Reason reason;
   reason.code = RefusalCode::policy_changed;

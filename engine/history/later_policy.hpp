@@ -19,7 +19,7 @@ struct Terms {
   const AppliedPolicy* applied = nullptr;
   const Dataset* dataset = nullptr;  ///< nullptr: that version declares no dataset of that name
   std::shared_ptr<const Plan> plan;  ///< nullptr: the request cannot be planned under it
-  std::vector<Ask> asks;             ///< at one instant of the calendar; empty without a plan
+  std::vector<PlannedCharge> planned_charges;  ///< at one instant of the calendar; empty without a plan
   /// By name, the columns that are asked about, each once; and its rule of one that is derived, nullptr of
   /// any other.
   std::map<std::string, const LabelRule*> columns = {};
@@ -32,10 +32,10 @@ struct Terms {
 /// What the one plans otherwise than the other, in words and in a fixed order; empty: nothing that matters to
 /// who asked, who approved, or the accounts. Limits and balances are no part of it, nor is which period is
 /// the current one. Requires  `asked` has a plan.
-[[nodiscard]] std::vector<std::string> planned_otherwise(const Terms& asked, const Terms& now);
+[[nodiscard]] std::vector<std::string> plan_differences(const Terms& asked, const Terms& now);
 
 /// The one reason of a request that ends because of that; nothing when nothing is planned otherwise.
-[[nodiscard]] std::optional<Reason> policy_changed(const Terms& asked, const Terms& now);
+[[nodiscard]] std::optional<Reason> policy_changed_reason(const Terms& asked, const Terms& now);
 
 /// Whether the active policy's principals, purposes, `allow` and `forbid` let the request be committed.
 [[nodiscard]] bool still_allowed(const Policy& active, const Request& request);

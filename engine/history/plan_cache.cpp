@@ -17,7 +17,7 @@ std::string name_of(std::int64_t policy_version, const std::string& canonical) {
 
 }  // namespace
 
-std::shared_ptr<const Plan> PlanCache::known(std::int64_t policy_version, const std::string& canonical) {
+std::shared_ptr<const Plan> PlanCache::find(std::int64_t policy_version, const std::string& canonical) {
   const std::string name = name_of(policy_version, canonical);
   const std::lock_guard lock(mutex_);
   const auto found = plans_.find(name);
@@ -26,8 +26,8 @@ std::shared_ptr<const Plan> PlanCache::known(std::int64_t policy_version, const 
 
 std::shared_ptr<const Plan> PlanCache::plan(const AppliedPolicy& applied, const Request& request,
                                             const std::string& canonical) {
-  if (auto made_before = known(applied.version.version, canonical)) return made_before;
-  auto made = std::make_shared<const Plan>(plan_of(applied.policy.dataset(request.dataset), request));
+  if (auto made_before = find(applied.version.version, canonical)) return made_before;
+  auto made = std::make_shared<const Plan>(plan_request(applied.policy.dataset(request.dataset), request));
   require_recordable(request, canonical);
   const std::lock_guard lock(mutex_);
   if (planned_ >= kPlansMax) {
@@ -42,20 +42,20 @@ std::shared_ptr<const Plan> PlanCache::plan(const AppliedPolicy& applied, const 
 std::vector<std::vector<Accuracy>> PlanCache::accuracies(const std::shared_ptr<const Plan>& plan,
                                                          std::span<const Rational> alphas) {
   if (alphas.empty()) return engine::accuracies(*plan, alphas);
-  std::shared_ptr<const Known> known;
+  std::shared_ptr<const CachedAccuracies> known;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = known_.find(plan);
-    if (found != known_.end()) known = found->second;
+    const auto found = accuracies_.find(plan);
+    if (found != accuracies_.end()) known = found->second;
   }
   if (known && std::equal(alphas.begin(), alphas.end(), known->alphas.begin(), known->alphas.end())) {
     return known->accuracies;
   }
-  auto made =
-      std::make_shared<const Known>(Known{{alphas.begin(), alphas.end()}, engine::accuracies(*plan, alphas)});
+  auto made = std::make_shared<const CachedAccuracies>(
+      CachedAccuracies{{alphas.begin(), alphas.end()}, engine::accuracies(*plan, alphas)});
   const std::lock_guard lock(mutex_);
-  if (known_.size() >= kPlansMax) known_.clear();
-  known_[plan] = made;
+  if (accuracies_.size() >= kPlansMax) accuracies_.clear();
+  accuracies_[plan] = made;
   return made->accuracies;
 }
 
@@ -67,21 +67,22 @@ std::vector<std::vector<std::vector<Accuracy>>> PlanCache::accuracies_of_rows(
   return of_rows;
 }
 
-std::shared_ptr<const PlanIntervals> PlanCache::inverted(const std::shared_ptr<const Plan>& plan,
-                                                         std::span<const Rational> alphas, std::size_t rows) {
+std::shared_ptr<const PlanIntervals> PlanCache::cached_intervals(const std::shared_ptr<const Plan>& plan,
+                                                                 std::span<const Rational> alphas,
+                                                                 std::size_t rows) {
   const std::pair key(plan, rows);
   {
     const std::lock_guard lock(mutex_);
-    const auto found = inverted_.find(key);
-    if (found != inverted_.end() && std::equal(alphas.begin(), alphas.end(), found->second->alphas().begin(),
-                                               found->second->alphas().end())) {
+    const auto found = intervals_.find(key);
+    if (found != intervals_.end() && std::equal(alphas.begin(), alphas.end(), found->second->alphas().begin(),
+                                                found->second->alphas().end())) {
       return found->second;
     }
   }
   auto made = std::make_shared<const PlanIntervals>(*plan, alphas, std::max<std::size_t>(rows, 1));
   const std::lock_guard lock(mutex_);
-  if (inverted_.size() >= kPlansMax) inverted_.clear();
-  inverted_[key] = made;
+  if (intervals_.size() >= kPlansMax) intervals_.clear();
+  intervals_[key] = made;
   return made;
 }
 
@@ -103,12 +104,12 @@ std::vector<CellIntervals> PlanCache::intervals(const std::shared_ptr<const Plan
                                                 const std::vector<std::vector<Rational>>& components,
                                                 std::span<const Rational> values, std::size_t rows) {
   if (alphas.empty() || values.empty()) return {};
-  std::vector<CellIntervals> intervals = inverted(plan, alphas, 0)->of(components, values);
+  std::vector<CellIntervals> intervals = cached_intervals(plan, alphas, 0)->of(components, values);
   if (rows == 0 || intervals.empty()) return intervals;
   for (CellIntervals& one : intervals) one.together.clear();
   const auto parts = parts_of_rows(alphas, rows);
   if (!parts) return intervals;
-  std::vector<CellIntervals> of_part = inverted(plan, *parts, rows)->of(components, values);
+  std::vector<CellIntervals> of_part = cached_intervals(plan, *parts, rows)->of(components, values);
   for (std::size_t i = 0; i < std::min(intervals.size(), of_part.size()); ++i) {
     const bool single = of_part[i].together.empty();
     intervals[i].together = std::move(single ? of_part[i].each : of_part[i].together);
@@ -124,12 +125,12 @@ std::vector<CellIntervals> PlanCache::intervals(const std::shared_ptr<const Plan
 std::vector<PlannedSizes> PlanCache::sizes(const std::shared_ptr<const Plan>& plan,
                                            std::span<const Rational> alphas, std::size_t rows) {
   if (alphas.empty()) return {};
-  std::vector<PlannedSizes> sizes = inverted(plan, alphas, 0)->sizes();
+  std::vector<PlannedSizes> sizes = cached_intervals(plan, alphas, 0)->sizes();
   if (rows == 0) return sizes;
   for (PlannedSizes& one : sizes) one.together_holds_from.reset();
   const auto parts = parts_of_rows(alphas, rows);
   if (!parts) return sizes;
-  const std::vector<PlannedSizes> of_part = inverted(plan, *parts, rows)->sizes();
+  const std::vector<PlannedSizes> of_part = cached_intervals(plan, *parts, rows)->sizes();
   for (std::size_t i = 0; i < sizes.size(); ++i)
     sizes[i].together_holds_from = of_part[i].together_holds_from;
   return sizes;

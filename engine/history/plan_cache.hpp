@@ -34,7 +34,7 @@ class PlanCache final {
                                                  const std::string& canonical);
 
   /// The same if it was made before, else none.
-  [[nodiscard]] std::shared_ptr<const Plan> known(std::int64_t policy_version, const std::string& canonical);
+  [[nodiscard]] std::shared_ptr<const Plan> find(std::int64_t policy_version, const std::string& canonical);
 
   /// accuracies() of the plan: those that were asked for last of it are remembered too.
   [[nodiscard]] std::vector<std::vector<Accuracy>> accuracies(const std::shared_ptr<const Plan>& plan,
@@ -59,21 +59,21 @@ class PlanCache final {
                                                 std::span<const Rational> alphas, std::size_t rows = 0);
 
  private:
-  struct Known {
+  struct CachedAccuracies {
     std::vector<Rational> alphas;
     std::vector<std::vector<Accuracy>> accuracies;
   };
   /// PlanIntervals at these probabilities; `rows`: as intervals().
-  [[nodiscard]] std::shared_ptr<const PlanIntervals> inverted(const std::shared_ptr<const Plan>& plan,
-                                                              std::span<const Rational> alphas,
-                                                              std::size_t rows);
+  [[nodiscard]] std::shared_ptr<const PlanIntervals> cached_intervals(const std::shared_ptr<const Plan>& plan,
+                                                                      std::span<const Rational> alphas,
+                                                                      std::size_t rows);
 
   std::mutex mutex_;
   std::size_t planned_ = 0;  ///< rows of batches counted
   std::unordered_map<std::string, std::shared_ptr<const Plan>> plans_;
-  std::unordered_map<std::shared_ptr<const Plan>, std::shared_ptr<const Known>> known_;
+  std::unordered_map<std::shared_ptr<const Plan>, std::shared_ptr<const CachedAccuracies>> accuracies_;
   std::map<std::pair<std::shared_ptr<const Plan>, std::size_t>, std::shared_ptr<const PlanIntervals>>
-      inverted_;
+      intervals_;
 };
 
 }  // namespace epsilog::engine

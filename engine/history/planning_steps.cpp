@@ -34,14 +34,14 @@ std::uint64_t cells_of(const Dataset& dataset, const Question& question) {
   return cells;
 }
 
-struct Parts {
+struct StepCounts {
   std::uint64_t components = 1;
   std::uint64_t figure = kFigureOfLaw;  ///< of each component at one alpha
   std::uint64_t cell = 1;               ///< of each cell at one alpha
 };
 
-Parts parts_of(const Question& question) {
-  Parts parts;
+StepCounts parts_of(const Question& question) {
+  StepCounts parts;
   switch (question.statistic.kind) {
     case StatisticKind::quantile:
       parts.components = std::max<std::size_t>(question.statistic.quantiles.size(), 1);
@@ -67,7 +67,7 @@ Parts parts_of(const Question& question) {
 
 std::uint64_t steps_of(const Dataset& dataset, const Question& question, std::uint64_t alphas,
                        PlannedFor what) {
-  const Parts parts = parts_of(question);
+  const StepCounts parts = parts_of(question);
   const std::uint64_t cells = cells_of(dataset, question);
   const std::uint64_t figures =
       product(product(parts.components, parts.figure), std::max<std::uint64_t>(alphas, 1));

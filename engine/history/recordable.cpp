@@ -25,7 +25,7 @@ bool same_asked(const Asked& one, const Asked& other) {
 /// What the key, the asker and the supplied value are is no part of the text.
 bool same_request(const Request& one, const Request& other) {
   return one.dataset == other.dataset && one.unread == other.unread && one.purpose == other.purpose &&
-         one.holding == other.holding && same_asked(one, other) &&
+         one.reservation == other.reservation && same_asked(one, other) &&
          std::equal(one.rows.begin(), one.rows.end(), other.rows.begin(), other.rows.end(),
                     [](const RequestRow& a, const RequestRow& b) { return same_asked(a, b); });
 }

@@ -14,12 +14,12 @@ void check_name(const std::string& text, const char* what) {
 
 void check_via(const std::string& via) {
   check_name(via, "via");
-  if (!ledger::is_way_in(via)) {
+  if (!ledger::is_valid_via(via)) {
     throw InvalidParameter("via: say claimed, or unix: or token: and which, not '" + via + "'");
   }
 }
 
-void check_asker(const Asker& by) {
+void check_actor(const Actor& by) {
   check_name(by.name, "by");
   check_via(by.via);
 }

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "epsilog/engine/asker.hpp"
+#include "epsilog/engine/actor.hpp"
 
 namespace epsilog::engine {
 
@@ -13,7 +13,7 @@ void check_name(const std::string& text, const char* what);
 /// Throws  InvalidParameter for a text that does not say how somebody is known.
 void check_via(const std::string& via);
 /// Throws  InvalidParameter for either.
-void check_asker(const Asker& by);
+void check_actor(const Actor& by);
 /// A `why`: the same, and not of blanks alone.
 void check_reason(const std::string& why);
 /// The same of any length.

@@ -6,7 +6,7 @@
 namespace epsilog::engine {
 
 ledger::DecisionDraft draft_about(const ledger::StoredDecision& parent, ledger::Outcome outcome,
-                                  const Asker& who, const std::string& text) {
+                                  const Actor& who, const std::string& text) {
   ledger::DecisionDraft draft;
   draft.principal = who.name;
   draft.via = who.via;
@@ -23,14 +23,14 @@ ledger::DecisionDraft draft_about(const ledger::StoredDecision& parent, ledger::
     std::vector<ledger::AccountName> names;
     for (const ledger::AccountState& account : parent.accounts) names.push_back(account.name());
     // What is given back is charged nothing, and says no more of balances than a refusal.
-    const std::size_t recorded = outcome == ledger::Outcome::voided ? recordable(names) : names.size();
-    auto& touched = draft.touched.emplace();
+    const std::size_t recorded = outcome == ledger::Outcome::voided ? recordable_count(names) : names.size();
+    auto& touched = draft.shown_account_ids.emplace();
     for (std::size_t i = 0; i < recorded; ++i) touched.push_back(parent.accounts[i].id);
   }
   return draft;
 }
 
-Asker asker_of(const ledger::StoredDecision& root) {
+Actor actor_of(const ledger::StoredDecision& root) {
   return {root.draft.principal, root.via};
 }
 

@@ -15,7 +15,7 @@ using ledger::StoredDecision;
 template <class Reader>
 std::optional<StoredDecision> root_of(Reader& reader, std::optional<StoredDecision> stored) {
   while (stored && !stored->draft.parent.empty()) {
-    auto parent = reader.find_id(stored->draft.parent);
+    auto parent = reader.find_by_id(stored->draft.parent);
     if (!parent) throw ledger::UnreadableRow("decision " + stored->id + " is about one that is not there");
     // Ids ascend, so that this ends even in a ledger that was tampered with.
     if (parent->id >= stored->id) {
@@ -55,7 +55,7 @@ void add_children(Reader& reader, const std::string& id, RequestFamily& family) 
 
 template <class Reader>
 std::optional<RequestFamily> read_family(Reader& reader, const std::string& id) {
-  auto root = root_of(reader, reader.find_id(id));
+  auto root = root_of(reader, reader.find_by_id(id));
   if (!root) return std::nullopt;
   const Outcome outcome = root->draft.outcome;
   if (outcome != Outcome::pending && outcome != Outcome::reserved) return std::nullopt;
@@ -87,11 +87,11 @@ std::string tag_of(const RequestFamily& family, std::int64_t active_version) {
   return std::to_string(family.newest()) + "." + std::to_string(active_version);
 }
 
-StoredDecision asked_by(ledger::Snapshot& view, const StoredDecision& stored) {
+StoredDecision root_decision(ledger::Snapshot& view, const StoredDecision& stored) {
   return *root_of(view, std::optional(stored));
 }
 
-std::int64_t planned_under(const StoredDecision& reservation) {
+std::int64_t planning_version(const StoredDecision& reservation) {
   return reservation.decided_under != 0 ? reservation.decided_under : reservation.draft.policy_version;
 }
 
@@ -120,7 +120,7 @@ RequestState state_of(const StoredDecision& stored) {
   EPSILOG_INVARIANT(false);
 }
 
-const StoredDecision& RequestFamily::told() const {
+const StoredDecision& RequestFamily::current_decision() const {
   const RequestState stands = state();
   return stands == RequestState::granted || stands == RequestState::refused ? *end : holder();
 }

@@ -22,7 +22,7 @@ struct RequestFamily {
   /// What is open, or was last.
   [[nodiscard]] const ledger::StoredDecision& holder() const { return reservation ? *reservation : root; }
   /// What says how it stands: its end if that is an answer or a refusal, else the holder.
-  [[nodiscard]] const ledger::StoredDecision& told() const;
+  [[nodiscard]] const ledger::StoredDecision& current_decision() const;
   [[nodiscard]] RequestState state() const;
   [[nodiscard]] bool open() const { return !end.has_value(); }
   /// Whether all of it is known to be on disk.
@@ -47,10 +47,11 @@ struct RequestFamily {
 
 /// The decision by which the request that a decision answers or is about was asked; itself, if it is about
 /// none.
-[[nodiscard]] ledger::StoredDecision asked_by(ledger::Snapshot& view, const ledger::StoredDecision& stored);
+[[nodiscard]] ledger::StoredDecision root_decision(ledger::Snapshot& view,
+                                                   const ledger::StoredDecision& stored);
 
 /// The policy version whose plan a reservation keeps.
-[[nodiscard]] std::int64_t planned_under(const ledger::StoredDecision& reservation);
+[[nodiscard]] std::int64_t planning_version(const ledger::StoredDecision& reservation);
 
 /// What one decision says by itself.
 [[nodiscard]] RequestState state_of(const ledger::StoredDecision& stored);

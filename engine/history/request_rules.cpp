@@ -57,7 +57,7 @@ bool may_cancel(const Policy& policy, const Dataset& dataset, const std::string&
 
 bool data_may_be_seen(const Request& request, bool token_issued) {
   const bool computed_here = request.question.statistic.kind != StatisticKind::value;
-  const bool guarded = request.holding == Holding::reserved_against_token;
+  const bool guarded = request.reservation == ReservationKind::reserved_against_token;
   return token_issued || (!computed_here && !guarded);
 }
 

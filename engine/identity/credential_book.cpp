@@ -4,8 +4,8 @@
 
 #include "epsilog/engine/credentials.hpp"
 #include "epsilog/ledger/digest.hpp"
-#include "nobodys_uid.hpp"
 #include "token_text.hpp"
+#include "unmapped_uid.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -87,19 +87,19 @@ void CredentialBook::add(const ledger::CredentialEvent& event) {
                    .revoked_why = {}});
 }
 
-std::optional<Identified> CredentialBook::by_uid(std::uint32_t uid, std::string_view now) const {
-  if (is_nobodys(uid)) return std::nullopt;
+std::optional<CredentialOwner> CredentialBook::by_uid(std::uint32_t uid, std::string_view now) const {
+  if (is_unmapped_uid(uid)) return std::nullopt;
   const auto [begin, end] = uids_.equal_range(std::to_string(uid));
   for (auto place = begin; place != end; ++place) {
     const Credential& credential = list_.at(place->second);
     if (state_of(credential, now) == CredentialState::valid) {
-      return Identified{credential.principal, credential.id};
+      return CredentialOwner{credential.principal, credential.id};
     }
   }
   return std::nullopt;
 }
 
-std::optional<Identified> CredentialBook::by_token(std::string_view text, std::string_view now) const {
+std::optional<CredentialOwner> CredentialBook::by_token(std::string_view text, std::string_view now) const {
   const auto id = credential_in(text);
   if (!id) return std::nullopt;
   const Credential* credential = find(*id);
@@ -112,7 +112,7 @@ std::optional<Identified> CredentialBook::by_token(std::string_view text, std::s
       sodium_memcmp(shown.data(), credential->value.data(), shown.size()) != 0) {
     return std::nullopt;
   }
-  return Identified{credential->principal, credential->id};
+  return CredentialOwner{credential->principal, credential->id};
 }
 
 const Credential* CredentialBook::find(std::string_view id) const {
@@ -126,11 +126,11 @@ bool is_token_text(std::string_view text) {
 
 void each_unfounded_credential(ledger::Snapshot& ledger,
                                const std::function<void(std::int64_t seq, const std::string& why)>& tell) {
-  struct Standing {
+  struct CredentialStatus {
     std::string principal, type;
     bool revoked = false;
   };
-  std::map<std::string, Standing> known;
+  std::map<std::string, CredentialStatus> known;
   ledger.each_credential_event([&](const ledger::CredentialEvent& event) {
     const auto place = known.find(event.credential);
     if (event.revoked) {
@@ -147,7 +147,7 @@ void each_unfounded_credential(ledger::Snapshot& ledger,
       tell(event.seq, error.what());
     }
     if (place != known.end()) tell(event.seq, "uses the id of another credential again");
-    known.emplace(event.credential, Standing{event.principal, event.type, false});
+    known.emplace(event.credential, CredentialStatus{event.principal, event.type, false});
   });
 }
 

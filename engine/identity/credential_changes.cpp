@@ -12,8 +12,8 @@
 #include "epsilog/engine/utf8.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
-#include "nobodys_uid.hpp"
 #include "token_text.hpp"
+#include "unmapped_uid.hpp"
 
 namespace epsilog::engine {
 namespace {
@@ -39,7 +39,7 @@ std::string made_up_id() {
   return id;
 }
 
-void require_said(const std::string& text, const char* what, const char* missing) {
+void require_by_and_why(const std::string& text, const char* what, const char* missing) {
   if (text.empty()) throw InvalidParameter(std::string(what) + ": " + missing);
   if (!is_utf8(text)) throw InvalidParameter(std::string(what) + ": is not UTF-8");
 }
@@ -59,8 +59,8 @@ void require_declared(const std::string& principal, const ledger::PolicyVersion&
 
 /// What is wrong with the wish itself, whatever the ledger says.
 void require_sound(const NewCredential& wanted) {
-  require_said(wanted.by, "by", "who says so is not named");
-  require_said(wanted.why, "why", "a reason is needed, which is kept with it");
+  require_by_and_why(wanted.by, "by", "who says so is not named");
+  require_by_and_why(wanted.why, "why", "a reason is needed, which is kept with it");
   if (!wanted.id.empty() && !is_credential_id(wanted.id)) {
     throw InvalidParameter("id: use 1 to 64 letters, digits and '-', the first no '-'");
   }
@@ -82,16 +82,16 @@ void require_possible(const NewCredential& wanted, ledger::Transaction& transact
   }
 }
 
-Credential recorded(ledger::Ledger& ledger, ledger::Transaction transaction,
-                    const ledger::CredentialEvent& event) {
+Credential record_event(ledger::Ledger& ledger, ledger::Transaction transaction,
+                        const ledger::CredentialEvent& event) {
   transaction.record_credential(event);
   Credential credential = CredentialBook::of(transaction).list().back();
   static_cast<void>(ledger.commit(std::move(transaction)));
   return credential;
 }
 
-ledger::CredentialEvent added(const NewCredential& wanted, const std::string& id, Credential::Type type,
-                              std::string value) {
+ledger::CredentialEvent added_event(const NewCredential& wanted, const std::string& id, Credential::Type type,
+                                    std::string value) {
   return {.seq = 0,
           .revoked = false,
           .credential = id,
@@ -114,7 +114,7 @@ TokenText::~TokenText() {
 
 Credential add_uid(ledger::Ledger& ledger, const NewCredential& wanted, std::uint32_t uid) {
   require_sound(wanted);
-  if (is_nobodys(uid)) {
+  if (is_unmapped_uid(uid)) {
     throw InvalidParameter("uid: " + std::to_string(uid) + " stands for uids that are not known");
   }
   ledger::Transaction transaction = ledger.begin();
@@ -125,8 +125,8 @@ Credential add_uid(ledger::Ledger& ledger, const NewCredential& wanted, std::uin
                            mapped->credential + "; revoke that first");
   }
   const std::string id = wanted.id.empty() ? made_up_id() : wanted.id;
-  return recorded(ledger, std::move(transaction),
-                  added(wanted, id, Credential::Type::uid, std::to_string(uid)));
+  return record_event(ledger, std::move(transaction),
+                      added_event(wanted, id, Credential::Type::uid, std::to_string(uid)));
 }
 
 IssuedToken new_token(ledger::Ledger& ledger, const NewCredential& wanted) {
@@ -138,16 +138,16 @@ IssuedToken new_token(ledger::Ledger& ledger, const NewCredential& wanted) {
   sodium_memzero(secret.data(), secret.size());
   ledger::Transaction transaction = ledger.begin();
   require_possible(wanted, transaction, CredentialBook::of(transaction));
-  return {
-      .credential = recorded(ledger, std::move(transaction),
-                             added(wanted, id, Credential::Type::token, ledger::sha256_hex(token.text()))),
-      .token = std::move(token)};
+  return {.credential = record_event(
+              ledger, std::move(transaction),
+              added_event(wanted, id, Credential::Type::token, ledger::sha256_hex(token.text()))),
+          .token = std::move(token)};
 }
 
 Credential revoke_credential(ledger::Ledger& ledger, const std::string& id, const std::string& by,
                              const std::string& why) {
-  require_said(by, "by", "who says so is not named");
-  require_said(why, "why", "a reason is needed, which is kept with it");
+  require_by_and_why(by, "by", "who says so is not named");
+  require_by_and_why(why, "why", "a reason is needed, which is kept with it");
   ledger::Transaction transaction = ledger.begin();
   const CredentialBook book = CredentialBook::of(transaction);
   const Credential* known = book.find(id);

@@ -44,7 +44,7 @@ accounting::ComposedCharge BatchCharge::of(const std::vector<std::size_t>& rows)
   for (const std::size_t row : rows) {
     for (std::size_t draw = first_.at(row); draw < first_.at(row + 1); ++draw) numbers.push_back(draw);
   }
-  return draws_.some(numbers);
+  return draws_.charge_of_part(numbers);
 }
 
 std::optional<accounting::Delta> delta_of_batch(const Dataset& dataset, const Request& request,

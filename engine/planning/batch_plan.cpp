@@ -113,7 +113,7 @@ bool needs_approvals(const Dataset& dataset, const Plan& batch) {
 
 }  // namespace
 
-Plan plan_of(const Dataset& dataset, const Request& request) {
+Plan plan_request(const Dataset& dataset, const Request& request) {
   if (request.unread) return {};
   if (request.rows.empty()) return make_plan(dataset, request);
   Plan batch;

@@ -14,7 +14,7 @@ namespace epsilog::engine {
 /// rows in its account (accounting/proofs/composition.md, sections 1, 7, 8 and 10). A batch with a delta of
 /// its own is charged as one mechanism where epsilon and delta are counted (section 11). Throws  as
 /// make_plan(); of a batch saying which row.
-[[nodiscard]] Plan plan_of(const Dataset& dataset, const Request& request);
+[[nodiscard]] Plan plan_request(const Dataset& dataset, const Request& request);
 
 /// What the accounts of blocks have to cover that not every row covers; empty of what is no batch.
 [[nodiscard]] std::vector<ledger::ScopeLoss> block_losses(const Plan& plan);

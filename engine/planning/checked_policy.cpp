@@ -61,7 +61,7 @@ std::vector<Statistic> statistics_of(const Dataset& dataset) {
 /// Without `by`, as they are above.
 bool allowed(const Dataset& dataset, const Statistic& statistic) {
   const Question question{statistic, {}, std::nullopt, std::nullopt};
-  return permits(dataset.allow.statistics, permitted_as(question, dataset.rows.exact));
+  return permits(dataset.allow.statistics, required_permission(question, dataset.rows.exact));
 }
 
 /// What is left to `auto` is chosen so that it fits.

@@ -56,7 +56,7 @@ QuantileMechanism selecting(const Component& component, const MechanismRequest& 
   return QuantileMechanism(options);
 }
 
-ledger::ComponentRecord described(const SnappingMechanism::Parameters& parameters) {
+ledger::ComponentRecord component_record(const SnappingMechanism::Parameters& parameters) {
   return {
       .statistic = "",
       .epsilon = parameters.charged,
@@ -73,7 +73,7 @@ ledger::ComponentRecord described(const SnappingMechanism::Parameters& parameter
   };
 }
 
-ledger::ComponentRecord described(const DiscreteMechanism::Parameters& parameters) {
+ledger::ComponentRecord component_record(const DiscreteMechanism::Parameters& parameters) {
   const bool gaussian = parameters.noise == DiscreteNoise::gaussian;
   const auto of_gaussian = [gaussian](const auto& value) {
     return gaussian ? std::optional(value) : std::nullopt;
@@ -98,7 +98,7 @@ ledger::ComponentRecord described(const DiscreteMechanism::Parameters& parameter
 
 /// What is scaled is the error of a rank. The grid is that of the candidates, 1 where they are listed: which
 /// they are follows from the policy.
-ledger::ComponentRecord described(const QuantileMechanism& mechanism, const Component& component) {
+ledger::ComponentRecord component_record(const QuantileMechanism& mechanism, const Component& component) {
   const QuantileMechanism::Parameters& p = mechanism.parameters();
   ledger::ComponentRecord record;
   record.epsilon = p.charged.epsilon;
@@ -229,11 +229,11 @@ bool ComponentMechanism::can_release(const Rational& value) const {
 ledger::ComponentRecord ComponentMechanism::record(const Component& component) const {
   ledger::ComponentRecord result;
   if (const QuantileMechanism* selected = quantiles()) {
-    result = described(*selected, component);
+    result = component_record(*selected, component);
   } else if (const auto* snapping = std::get_if<SnappingMechanism>(&mechanism_)) {
-    result = described(snapping->parameters());
+    result = component_record(snapping->parameters());
   } else {
-    result = described(std::get<DiscreteMechanism>(mechanism_).parameters());
+    result = component_record(std::get<DiscreteMechanism>(mechanism_).parameters());
   }
   result.statistic = std::string(name(component.quantity));
   return result;

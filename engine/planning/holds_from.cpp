@@ -28,7 +28,7 @@ Rational root_up(const Rational& square) {
 }
 
 /// What every formula below is made of: [component].
-struct Parts {
+struct ComponentReaches {
   /// All releases are this near to their answers, except with hidden_most(); 0 where noise decides nothing
   /// about what is shown.
   std::vector<Rational> errors;
@@ -43,19 +43,19 @@ struct Parts {
 };
 
 /// A quotient in the middle of the range is this far from both ends of it.
-Rational half_range(const Parts& parts) {
+Rational half_range(const ComponentReaches& parts) {
   return width(parts.range) / 2;
 }
 
 // Each of the following is a size above which an interval is narrower than the range, unless it would miss.
 
-Rational of_ratio(const Parts& parts) {
+Rational of_ratio(const ComponentReaches& parts) {
   const Rational of_divisor = parts.spread(1);
   const Rational narrow = (parts.spread(0) + farthest(parts.range) * of_divisor) / half_range(parts);
   return std::max(of_divisor, narrow);
 }
 
-Rational of_mean(const Parts& parts, const IntervalReach& reach) {
+Rational of_mean(const ComponentReaches& parts, const IntervalReach& reach) {
   const Rational farthest_mean =
       farthest({parts.range.low - parts.recipe.centre, parts.range.high - parts.recipe.centre});
   const Rational error = parts.errors[0] + farthest_mean * parts.errors[1];
@@ -64,13 +64,13 @@ Rational of_mean(const Parts& parts, const IntervalReach& reach) {
                              (reach.largest + error) / half, parts.errors[1] + error / half});
 }
 
-Rational of_proportion(const Parts& parts, const IntervalReach& reach) {
+Rational of_proportion(const ComponentReaches& parts, const IntervalReach& reach) {
   const Rational& error = parts.errors[0];
   return std::max<Rational>(
       {reach.absent + 2 * error, 2 * (reach.largest + error), 4 * error, 2 * error + 1});
 }
 
-Rational of_variance(const Parts& parts) {
+Rational of_variance(const ComponentReaches& parts) {
   const Rational most = parts.ranges[2].high;
   const Rational farthest_mean = farthest(parts.ranges[1]) / most,
                  largest_square = parts.ranges[0].high / most;
@@ -82,7 +82,8 @@ Rational of_variance(const Parts& parts) {
 }
 
 /// Nothing where no size up to `most` is above it.
-std::optional<Rational> first_above(const Rational& bound, const Parts& parts, const Rational& most) {
+std::optional<Rational> first_above(const Rational& bound, const ComponentReaches& parts,
+                                    const Rational& most) {
   Rational size = bound + abs(bound) / 1024;
   if (parts.step) size = (accounting::floor(bound / *parts.step) + 1) * *parts.step;
   return size > 0 && size <= most ? std::optional(size) : std::nullopt;
@@ -100,7 +101,7 @@ std::optional<Rational> larger(const std::optional<Rational>& one, const std::op
 }
 
 /// Of an answer that is drawn as it is shown: its interval is never the whole range if it is too short.
-std::optional<Rational> of_drawn(const Plan& plan, const Parts& parts, std::size_t part) {
+std::optional<Rational> of_drawn(const Plan& plan, const ComponentReaches& parts, std::size_t part) {
   const Rational length = 2 * parts.reaches[part];
   if (length >= width(released_range(plan, part))) return std::nullopt;
   return shown_from(plan, part, parts.errors[part]);
@@ -108,7 +109,7 @@ std::optional<Rational> of_drawn(const Plan& plan, const Parts& parts, std::size
 
 /// Of a table made consistent: no cell is farther from its answer than its scale times the length of all
 /// errors, each in units of its own scale.
-std::optional<Rational> of_consistent(const Plan& plan, const Parts& parts, std::size_t part) {
+std::optional<Rational> of_consistent(const Plan& plan, const ComponentReaches& parts, std::size_t part) {
   const std::vector<std::size_t> drawn = cells_drawn(plan);
   Rational squares = 0;
   for (std::size_t i = 0; i < drawn.size(); ++i) {
@@ -121,7 +122,7 @@ std::optional<Rational> of_consistent(const Plan& plan, const Parts& parts, std:
   return narrow ? std::optional(Rational(0)) : std::nullopt;
 }
 
-std::optional<Rational> of_cell(const Plan& plan, const Parts& parts, const IntervalReach& reach) {
+std::optional<Rational> of_cell(const Plan& plan, const ComponentReaches& parts, const IntervalReach& reach) {
   const std::size_t last = parts.ranges.size() - 1;
   const Rational& most = parts.ranges[last].high;
   const auto from = [&](const Rational& bound) {
@@ -190,12 +191,12 @@ std::vector<std::optional<Rational>> holds_from(const Plan& plan, const Interval
   const Rational hidden = by_noise ? mechanisms::simultaneous_alpha_down(
                                          hidden_most() / Rational(static_cast<unsigned long>(rows)), draws)
                                    : Rational(0);
-  Parts parts{.errors = {},
-              .reaches = {},
-              .ranges = {},
-              .range = {recipe.lower, recipe.upper},
-              .step = components.back().step,
-              .recipe = recipe};
+  ComponentReaches parts{.errors = {},
+                         .reaches = {},
+                         .ranges = {},
+                         .range = {recipe.lower, recipe.upper},
+                         .step = components.back().step,
+                         .recipe = recipe};
   for (std::size_t i = 0; i < components.size(); ++i) {
     const Rational step = components[i].step.value_or(0);
     parts.errors.push_back(by_noise ? accuracy_up(plan, i, hidden) : Rational(0));

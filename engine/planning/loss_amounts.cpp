@@ -37,7 +37,7 @@ struct LossAmounts::Facts {
   std::mutex mutex = {};  // guards what follows
   std::map<AccountMeasure, Integer> known = {};
 
-  [[nodiscard]] Integer found(const AccountMeasure& measure) const {
+  [[nodiscard]] Integer amount_in(const AccountMeasure& measure) const {
     switch (measure.kind) {
       case Kind::epsilon:
         return Integer(charged.epsilon.units());
@@ -69,7 +69,7 @@ Integer LossAmounts::at(const AccountMeasure& measure) const {
     const auto known = facts_->known.find(measure);
     if (known != facts_->known.end()) return known->second;
   }
-  Integer units = facts_->found(measure);
+  Integer units = facts_->amount_in(measure);
   const std::lock_guard lock(facts_->mutex);
   facts_->known.emplace(measure, units);
   return units;

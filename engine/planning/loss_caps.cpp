@@ -35,8 +35,8 @@ bool has_budget_of(const Dataset& dataset, Measure measure) {
 
 }  // namespace
 
-std::vector<CapExceeded> exceeded(const LossCap& cap, const accounting::ApproximateLoss& charged,
-                                  const std::vector<ComponentMechanism>& mechanisms) {
+std::vector<CapExceeded> exceeded_caps(const LossCap& cap, const accounting::ApproximateLoss& charged,
+                                       const std::vector<ComponentMechanism>& mechanisms) {
   std::vector<CapExceeded> result;
   const auto compare = [&result](AccountMeasure measure, std::int64_t limit, std::int64_t asked) {
     if (asked > limit) result.push_back({std::move(measure), limit, asked});
@@ -61,7 +61,7 @@ std::vector<CapExceeded> exceeded(const LossCap& cap, const accounting::Approxim
 
 bool needs_approval(const Approvals& approvals, const accounting::ApproximateLoss& charged,
                     const std::vector<ComponentMechanism>& mechanisms) {
-  return !approvals.above || !exceeded(*approvals.above, charged, mechanisms).empty();
+  return !approvals.above || !exceeded_caps(*approvals.above, charged, mechanisms).empty();
 }
 
 LossCap cap_of_one_release(const Dataset& dataset, bool delta_is_counted) {

@@ -27,9 +27,9 @@ struct CapExceeded {
 };
 
 /// In the order epsilon, delta, rho, orders ascending; empty: the release is not above the cap.
-[[nodiscard]] std::vector<CapExceeded> exceeded(const LossCap& cap,
-                                                const accounting::ApproximateLoss& charged,
-                                                const std::vector<ComponentMechanism>& mechanisms);
+[[nodiscard]] std::vector<CapExceeded> exceeded_caps(const LossCap& cap,
+                                                     const accounting::ApproximateLoss& charged,
+                                                     const std::vector<ComponentMechanism>& mechanisms);
 
 /// Whether a request waits for those who may approve.
 [[nodiscard]] bool needs_approval(const Approvals& approvals, const accounting::ApproximateLoss& charged,

@@ -269,7 +269,7 @@ std::vector<const Plan*> parts_of(const Plan& plan) {
 
 Plan make_plan(const Dataset& dataset, const Request& request, std::uint64_t sharing) {
   EPSILOG_INVARIANT(request.rows.empty());
-  accounting::stop_if_asked();
+  accounting::stop_if_requested();
   Plan plan;
   plan.derivation = released_derivation(dataset, request.question);
   plan.suppress_below = request.question.suppress_below;
@@ -353,7 +353,7 @@ std::vector<std::vector<Accuracy>> accuracies(const Plan& plan, std::span<const 
   for (std::size_t i = 0; i < plan.mechanisms.size(); ++i) {
     auto& of_component = result.emplace_back();
     for (const Rational& alpha : alphas) {
-      accounting::stop_if_asked();
+      accounting::stop_if_requested();
       of_component.push_back({alpha, accuracy_up(plan, i, alpha)});
     }
   }

@@ -59,7 +59,7 @@ struct Plan {
 /// Requires  no batch.
 [[nodiscard]] bool shows_whole(const Plan& plan, std::size_t component);
 
-/// Of one question; of whatever is asked, plan_of() (batch_plan.hpp).
+/// Of one question; of whatever is asked, plan_request() (batch_plan.hpp).
 /// `sharing`: of a row, so many rows of its batch are asked of rho, which have equal parts of
 /// delta_of_rho(dataset): together they are told at what one release may have.
 /// Requires  no batch; sharing >= 1.

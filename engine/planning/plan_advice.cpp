@@ -7,7 +7,7 @@
 #include "batch_plan.hpp"
 #include "each_question.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "release_ways.hpp"
+#include "mechanism_options.hpp"
 #include "whole_answers.hpp"
 
 namespace epsilog::engine {
@@ -17,7 +17,7 @@ constexpr unsigned kShownDigits = 3;
 /// Planning a batch again for advice costs as much as planning it did.
 constexpr std::size_t kReplannedRowsMax = 128;
 
-std::string shown(const Rational& number) {
+std::string rounded_text(const Rational& number) {
   return accounting::text_up(number, kShownDigits);
 }
 
@@ -60,9 +60,10 @@ std::vector<std::string> totals_advice(const Dataset& dataset, const Request& re
     const Rational total = accuracy_up(*with, with->mechanisms.size() - 1, alpha);
     if (2 * total > times * cell) continue;
     return {"a total summed from its " + cells.get_str() + " cells deviates about " +
-            accounting::text(times) + " times what a cell does, " + shown(times * cell) + "; with --totals " +
-            accounting::text(share) + " the grand total is within " + shown(total) +
-            ", and each cell within " + shown(accuracy_up(*with, 0, alpha)) + " in place of " + shown(cell)};
+            accounting::text(times) + " times what a cell does, " + rounded_text(times * cell) +
+            "; with --totals " + accounting::text(share) + " the grand total is within " +
+            rounded_text(total) + ", and each cell within " + rounded_text(accuracy_up(*with, 0, alpha)) +
+            " in place of " + rounded_text(cell)};
   }
   return {};
 }
@@ -107,8 +108,8 @@ std::vector<std::string> drawn_totals_advice(const Dataset& dataset, const Reque
       continue;
     }
     worse += (worse.empty() ? "" : "; ") + margin_text(question, margin) + " within " +
-             shown(accuracy_up(plan, i, alpha)) + ", " + std::to_string(added) + " cells added about " +
-             shown(added_error(cell, added));
+             rounded_text(accuracy_up(plan, i, alpha)) + ", " + std::to_string(added) +
+             " cells added about " + rounded_text(added_error(cell, added));
   }
   if (worse.empty()) return {};
   std::string advice = "with --totals " + accounting::text(*question.totals) +
@@ -117,7 +118,7 @@ std::vector<std::string> drawn_totals_advice(const Dataset& dataset, const Reque
   Request without = request;
   without.question.totals.reset();
   return {advice + "; without --totals each cell is within " +
-          shown(accuracy_up(make_plan(dataset, without), 0, alpha))};
+          rounded_text(accuracy_up(make_plan(dataset, without), 0, alpha))};
 }
 
 std::vector<std::string> advice_of_question(const Dataset& dataset, const Request& request, const Plan& plan,
@@ -146,7 +147,7 @@ std::optional<Dataset> by_gaussian(const Dataset& dataset, const Request& batch,
     const std::string entry = release_key(question.statistic);
     if (record.mechanism != "discrete_gaussian" || entries.contains(entry)) continue;
     if (!std::any_of(record.components.begin(), record.components.end(), &is_composed_coarsely)) continue;
-    for (const ReleaseWay& way : release_ways(changed ? *changed : dataset, question)) {
+    for (const MechanismOption& way : mechanism_options(changed ? *changed : dataset, question)) {
       if (way.mechanism != "gaussian") continue;
       changed = way.dataset;
       entries.insert(entry);
@@ -169,9 +170,9 @@ Rational loss_of_accuracy(const Plan& plan, const Plan& than, const Rational& al
 }
 
 /// Nothing where gaussian cannot release some row.
-std::optional<Plan> planned_under(const Dataset& changed, const Request& batch) {
+std::optional<Plan> plan_under(const Dataset& changed, const Request& batch) {
   try {
-    return plan_of(changed, batch);
+    return plan_request(changed, batch);
   } catch (const InvalidParameter&) {
     return std::nullopt;
   } catch (const Underivable&) {
@@ -186,7 +187,7 @@ std::vector<std::string> gaussian_advice(const Dataset& dataset, const Request& 
   std::set<std::string> entries;
   const std::optional<Dataset> changed = by_gaussian(dataset, batch, plan, entries);
   if (!changed) return {};
-  const std::optional<Plan> instead = planned_under(*changed, batch);
+  const std::optional<Plan> instead = plan_under(*changed, batch);
   if (!instead || instead->charged.epsilon >= plan.charged.epsilon) return {};
   std::string policy;
   for (const std::string& entry : entries) policy += (policy.empty() ? "release." : ", release.") + entry;

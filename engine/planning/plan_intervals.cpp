@@ -98,8 +98,8 @@ PlanIntervals::PlanIntervals(const Plan& plan, std::span<const Rational> alphas,
                                                             : on_lattice(ranges_[0], steps_[0])});
   }
   for (const Rational& alpha : alphas_) {
-    each_.push_back(inverted(plan, alpha, Cells::each, rows));
-    if (cells > 0) together_.push_back(inverted(plan, alpha, Cells::together, rows));
+    each_.push_back(invert_laws(plan, alpha, Cells::each, rows));
+    if (cells > 0) together_.push_back(invert_laws(plan, alpha, Cells::together, rows));
   }
 }
 
@@ -114,10 +114,10 @@ std::vector<mechanisms::AnswerIntervals> PlanIntervals::laws(const Plan& plan, c
   return result;
 }
 
-PlanIntervals::Inverted PlanIntervals::inverted(const Plan& plan, const Rational& alpha, Cells which,
-                                                std::size_t rows) const {
-  accounting::stop_if_asked();
-  Inverted result;
+PlanIntervals::InvertedLaws PlanIntervals::invert_laws(const Plan& plan, const Rational& alpha, Cells which,
+                                                       std::size_t rows) const {
+  accounting::stop_if_requested();
+  InvertedLaws result;
   result.holds_from.resize(groups_.size());
   if (plan.mechanisms.front().quantiles() != nullptr) return result;
   const std::size_t cells = which == Cells::each ? 1 : std::max<std::size_t>(plan.derivation.cells.size(), 1);
@@ -125,7 +125,7 @@ PlanIntervals::Inverted PlanIntervals::inverted(const Plan& plan, const Rational
   const bool consistent = recipe_.kind == PostProcessing::Kind::consistent_totals;
   IntervalReach reach;
   if (recipe_.kind == PostProcessing::Kind::mean_about || recipe_.kind == PostProcessing::Kind::proportion) {
-    result = inverted_quotient(plan, mechanisms::simultaneous_alpha_down(shown, cells));
+    result = invert_quotient(plan, mechanisms::simultaneous_alpha_down(shown, cells));
     if (!result.quotient) return result;
     reach.largest = result.quotient->largest();
     reach.absent = result.absent;
@@ -152,11 +152,11 @@ PlanIntervals::Inverted PlanIntervals::inverted(const Plan& plan, const Rational
   return result;
 }
 
-PlanIntervals::Inverted PlanIntervals::inverted_quotient(const Plan& plan, const Rational& alpha) const {
+PlanIntervals::InvertedLaws PlanIntervals::invert_quotient(const Plan& plan, const Rational& alpha) const {
   const ComponentMechanism &dividend = plan.mechanisms.front(), &divisor = plan.mechanisms.back();
   const std::optional<mechanisms::AnswerNoise> of_dividend = dividend.noise(), of_divisor = divisor.noise();
   const Rational of_each = mechanisms::simultaneous_alpha_down(alpha, 2);
-  Inverted result;
+  InvertedLaws result;
   result.holds_from.resize(groups_.size());
   if (!of_dividend || !of_divisor || !says_something_at(of_each)) return result;
   const bool proportion = recipe_.kind == PostProcessing::Kind::proportion;
@@ -170,7 +170,7 @@ PlanIntervals::Inverted PlanIntervals::inverted_quotient(const Plan& plan, const
   return result;
 }
 
-AnswerInterval PlanIntervals::quotient(const Inverted& inverted, const Rational& dividend,
+AnswerInterval PlanIntervals::quotient(const InvertedLaws& inverted, const Rational& dividend,
                                        const Rational& divisor) const {
   const AnswerInterval all{recipe_.lower, recipe_.upper};
   if (!inverted.quotient) return all;
@@ -202,7 +202,7 @@ std::vector<AnswerInterval> PlanIntervals::of_drawn(const std::vector<mechanisms
   return intervals;
 }
 
-std::vector<AnswerInterval> PlanIntervals::of_quotients(const Inverted& inverted,
+std::vector<AnswerInterval> PlanIntervals::of_quotients(const InvertedLaws& inverted,
                                                         const std::vector<std::vector<Rational>>& components,
                                                         std::span<const Rational> values) const {
   const bool proportion = recipe_.kind == PostProcessing::Kind::proportion;
@@ -218,7 +218,7 @@ std::vector<AnswerInterval> PlanIntervals::of_quotients(const Inverted& inverted
   return made;
 }
 
-std::vector<AnswerInterval> PlanIntervals::of_boxes(const Inverted& inverted,
+std::vector<AnswerInterval> PlanIntervals::of_boxes(const InvertedLaws& inverted,
                                                     const std::vector<std::vector<Rational>>& components,
                                                     std::size_t cells) const {
   std::vector<std::vector<AnswerInterval>> parts;
@@ -233,7 +233,7 @@ std::vector<AnswerInterval> PlanIntervals::of_boxes(const Inverted& inverted,
   return made;
 }
 
-std::vector<AnswerInterval> PlanIntervals::of_consistent(const Inverted& inverted,
+std::vector<AnswerInterval> PlanIntervals::of_consistent(const InvertedLaws& inverted,
                                                          const std::vector<std::vector<Rational>>& components,
                                                          std::span<const Rational> values) const {
   std::vector<AnswerInterval> box, made;
@@ -255,9 +255,9 @@ std::vector<AnswerInterval> PlanIntervals::of_consistent(const Inverted& inverte
   return made;
 }
 
-std::vector<AnswerInterval> PlanIntervals::told(const Inverted& inverted,
-                                                const std::vector<std::vector<Rational>>& components,
-                                                std::span<const Rational> values) const {
+std::vector<AnswerInterval> PlanIntervals::answer_intervals(
+    const InvertedLaws& inverted, const std::vector<std::vector<Rational>>& components,
+    std::span<const Rational> values) const {
   switch (recipe_.kind) {
     case PostProcessing::Kind::mean_about:
     case PostProcessing::Kind::proportion:
@@ -292,7 +292,7 @@ bool PlanIntervals::are_whole(const std::vector<std::vector<Rational>>& componen
 }
 
 std::vector<PlannedSizes> PlanIntervals::sizes() const {
-  const auto largest = [](const Inverted& inverted) {
+  const auto largest = [](const InvertedLaws& inverted) {
     std::optional<Rational> most = Rational(0);
     for (const std::optional<Rational>& one : inverted.holds_from)
       most = one && most ? std::optional(std::max(*one, *most)) : std::nullopt;
@@ -309,10 +309,10 @@ std::vector<CellIntervals> PlanIntervals::of(const std::vector<std::vector<Ratio
   std::vector<CellIntervals> result;
   if (!are_whole(components, values)) return result;
   for (std::size_t i = 0; i < alphas_.size(); ++i) {
-    CellIntervals& one = result.emplace_back(
-        CellIntervals{.alpha = alphas_[i], .each = told(each_[i], components, values), .groups = groups_});
+    CellIntervals& one = result.emplace_back(CellIntervals{
+        .alpha = alphas_[i], .each = answer_intervals(each_[i], components, values), .groups = groups_});
     if (!margins_) one.groups.front().cells = values.size();
-    if (!together_.empty()) one.together = told(together_[i], components, values);
+    if (!together_.empty()) one.together = answer_intervals(together_[i], components, values);
     for (std::size_t group = 0; group < groups_.size(); ++group) {
       one.groups[group].each_holds_from = each_[i].holds_from[group];
       if (!together_.empty()) one.groups[group].together_holds_from = together_[i].holds_from[group];

@@ -41,7 +41,7 @@ class PlanIntervals final {
   using Interval = mechanisms::AnswerInterval;
 
   /// Of one alpha.
-  struct Inverted {
+  struct InvertedLaws {
     std::vector<mechanisms::AnswerIntervals> parts;         ///< [component]; empty where one of them has none
     std::vector<mechanisms::AnswerIntervals> box;           ///< of a table made consistent, for all draws
     std::optional<mechanisms::QuotientIntervals> quotient;  ///< nothing where nothing is said at this alpha
@@ -50,27 +50,27 @@ class PlanIntervals final {
   };
   enum class Cells { each, together };
 
-  [[nodiscard]] Inverted inverted(const Plan& plan, const Rational& alpha, Cells which,
-                                  std::size_t rows) const;
+  [[nodiscard]] InvertedLaws invert_laws(const Plan& plan, const Rational& alpha, Cells which,
+                                         std::size_t rows) const;
   [[nodiscard]] std::vector<mechanisms::AnswerIntervals> laws(const Plan& plan, const Rational& alpha) const;
-  [[nodiscard]] Inverted inverted_quotient(const Plan& plan, const Rational& alpha) const;
+  [[nodiscard]] InvertedLaws invert_quotient(const Plan& plan, const Rational& alpha) const;
 
-  [[nodiscard]] std::vector<Interval> told(const Inverted& inverted,
-                                           const std::vector<std::vector<Rational>>& components,
-                                           std::span<const Rational> values) const;
+  [[nodiscard]] std::vector<Interval> answer_intervals(const InvertedLaws& inverted,
+                                                       const std::vector<std::vector<Rational>>& components,
+                                                       std::span<const Rational> values) const;
   [[nodiscard]] std::vector<Interval> of_drawn(const std::vector<mechanisms::AnswerIntervals>& laws,
                                                std::size_t part, std::span<const Rational> drawn) const;
-  [[nodiscard]] std::vector<Interval> of_quotients(const Inverted& inverted,
+  [[nodiscard]] std::vector<Interval> of_quotients(const InvertedLaws& inverted,
                                                    const std::vector<std::vector<Rational>>& components,
                                                    std::span<const Rational> values) const;
-  [[nodiscard]] std::vector<Interval> of_consistent(const Inverted& inverted,
+  [[nodiscard]] std::vector<Interval> of_consistent(const InvertedLaws& inverted,
                                                     const std::vector<std::vector<Rational>>& components,
                                                     std::span<const Rational> values) const;
-  [[nodiscard]] std::vector<Interval> of_boxes(const Inverted& inverted,
+  [[nodiscard]] std::vector<Interval> of_boxes(const InvertedLaws& inverted,
                                                const std::vector<std::vector<Rational>>& components,
                                                std::size_t cells) const;
   /// Of the cell whose parts these are.
-  [[nodiscard]] Interval quotient(const Inverted& inverted, const Rational& dividend,
+  [[nodiscard]] Interval quotient(const InvertedLaws& inverted, const Rational& dividend,
                                   const Rational& divisor) const;
   /// Whether they are as many as a release of the plan has.
   [[nodiscard]] bool are_whole(const std::vector<std::vector<Rational>>& components,
@@ -84,8 +84,8 @@ class PlanIntervals final {
   std::vector<CellGroup> groups_;               ///< without sizes, which each alpha has of its own
   std::optional<Rational> suppress_below_;
   std::optional<accounting::TableMargins> margins_;  ///< of a table with totals
-  std::vector<Inverted> each_;                       ///< [alpha]
-  std::vector<Inverted> together_;                   ///< [alpha]; empty without cells
+  std::vector<InvertedLaws> each_;                   ///< [alpha]
+  std::vector<InvertedLaws> together_;               ///< [alpha]; empty without cells
 };
 
 }  // namespace epsilog::engine

@@ -63,7 +63,7 @@ class Warnings {
     const auto directory = std::filesystem::path(file_).parent_path();
     if (std::filesystem::exists(directory / path, ignored)) return;
     add(dataset, mark_of(dataset, "source"),
-        "there is no source " + shown(path) + ", seen from the policy's directory");
+        "there is no source " + quoted_excerpt(path) + ", seen from the policy's directory");
   }
 
   void budget(const Dataset& dataset, const std::string& place, const Budget& budget, Mark mark) {

@@ -42,7 +42,7 @@ Rational shortened_up(const Rational& value) {
   return accounting::MpfrNumber::rounded(value, kShortBits, MPFR_RNDU).rational();
 }
 
-KnownLoss known(ComposedLaw law, const Rational& adjusted, const Rational& adjusted_delta) {
+KnownLoss make_known_loss(ComposedLaw law, const Rational& adjusted, const Rational& adjusted_delta) {
   return {1, std::move(law), KnownLoss::Guarantee{shortened_up(adjusted), shortened_up(adjusted_delta)}};
 }
 
@@ -68,7 +68,7 @@ KnownLoss of_snapping(const ComponentRecord& component) {
                             positive(component.sensitivity, "sensitivity"));
   law.extra = adjusted - law.sensitivity / law.scale;
   if (law.extra < 0) throw LedgerCorrupt("a component: adjusted is below sensitivity/lambda");
-  return known(std::move(law), adjusted, 0);
+  return make_known_loss(std::move(law), adjusted, 0);
 }
 
 KnownLoss of_discrete_laplace(const ComponentRecord& component) {
@@ -77,9 +77,9 @@ KnownLoss of_discrete_laplace(const ComponentRecord& component) {
   // What the rounded answer moves by is a whole number of steps.
   const Integer steps = accounting::floor(positive(component.inflated, "inflated") / grid);
   if (steps < 1) throw LedgerCorrupt("a component: inflated is below the grid");
-  if (steps > kLatticeSensitivityMax) return known(approximate(adjusted, 0), adjusted, 0);
-  return known(lattice(Kind::discrete_laplace, positive(component.lambda, "lambda") / grid, steps), adjusted,
-               0);
+  if (steps > kLatticeSensitivityMax) return make_known_loss(approximate(adjusted, 0), adjusted, 0);
+  return make_known_loss(lattice(Kind::discrete_laplace, positive(component.lambda, "lambda") / grid, steps),
+                         adjusted, 0);
 }
 
 /// The L2 sensitivity in steps of the grid, rounded up.
@@ -116,8 +116,8 @@ KnownLoss of_discrete_gaussian(const ComponentRecord& component) {
   const Rational& grid = positive(component.grid, "grid");
   const Rational scale = positive(component.lambda, "lambda") / grid;
   const Rational& inflated = positive(component.inflated, "inflated");
-  KnownLoss loss =
-      known(gaussian_law(component, inflated / (grid * grid), scale, adjusted, delta), adjusted, delta);
+  KnownLoss loss = make_known_loss(gaussian_law(component, inflated / (grid * grid), scale, adjusted, delta),
+                                   adjusted, delta);
   loss.rho = shortened_up(positive(component.rho, "rho"));
   return loss;
 }
@@ -125,7 +125,7 @@ KnownLoss of_discrete_gaussian(const ComponentRecord& component) {
 /// Proved for the release as a whole; of the exponential mechanism in zCDP too.
 KnownLoss of_selection(const ComponentRecord& component, bool exponential) {
   const Rational& adjusted = positive(component.adjusted, "adjusted");
-  KnownLoss loss = known(approximate(adjusted, 0), adjusted, 0);
+  KnownLoss loss = make_known_loss(approximate(adjusted, 0), adjusted, 0);
   if (exponential) loss.rho = shortened_up(positive(component.rho, "rho"));
   return loss;
 }
@@ -181,7 +181,7 @@ std::optional<KnownLoss> charged_loss(const std::map<std::string, std::int64_t>&
     const Rational loss = accounting::Epsilon::from_units(epsilon->second).rational();
     const Rational failure =
         delta == amounts.end() ? Rational(0) : accounting::Delta::from_units(delta->second).rational();
-    return known(approximate(loss, failure), loss, failure);
+    return make_known_loss(approximate(loss, failure), loss, failure);
   }
   const auto rho = amounts.find("rho");
   if (rho == amounts.end()) return std::nullopt;

@@ -10,7 +10,7 @@
 namespace epsilog::engine {
 
 /// "'count'", "a batch": what messages call it.
-[[nodiscard]] inline std::string asked_text(const Request& request) {
+[[nodiscard]] inline std::string request_label(const Request& request) {
   return request.rows.empty() ? "'" + request.question.statistic.text() + "'" : "a batch";
 }
 

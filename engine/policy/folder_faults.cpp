@@ -20,7 +20,7 @@ std::optional<fs::path> real_path(const fs::path& path) {
   return real;
 }
 
-std::optional<fs::path> real_place(const fs::path& path) {
+std::optional<fs::path> resolved_path(const fs::path& path) {
   std::error_code error;
   const fs::file_type type = fs::symlink_status(path, error).type();
   if (type != fs::file_type::not_found) return real_path(path);
@@ -38,9 +38,10 @@ bool is_below(const fs::path& folder, const fs::path& path) {
 
 std::optional<PolicyFault> fault_of(const std::vector<std::string>& folders, const std::string& path,
                                     const std::string& key, const Mark& mark, const std::string& file) {
-  if (place_below(folders, path)) return std::nullopt;
-  return PolicyFault{file, mark.line, mark.column,
-                     key + ": " + shown(path) + " is not below a folder that is open to policies here"};
+  if (resolve_below(folders, path)) return std::nullopt;
+  return PolicyFault{
+      file, mark.line, mark.column,
+      key + ": " + quoted_excerpt(path) + " is not below a folder that is open to policies here"};
 }
 
 /// What is there, in a word, if it is no regular file; "" if it is one, if nothing is there, and if it cannot
@@ -64,8 +65,8 @@ std::string other_kind(const std::string& path) {
 
 }  // namespace
 
-std::optional<std::string> place_below(const std::vector<std::string>& folders, const std::string& path) {
-  const auto place = real_place(path);
+std::optional<std::string> resolve_below(const std::vector<std::string>& folders, const std::string& path) {
+  const auto place = resolved_path(path);
   if (!place) return std::nullopt;
   for (const std::string& folder : folders) {
     const auto real = real_path(folder);

@@ -17,8 +17,8 @@ namespace epsilog::engine {
 /// Where that file is, every link followed, if that is below one of the folders, whose links are followed
 /// too; else nothing. A file that is not there yet is where its folder is; a link that leads nowhere, and
 /// what cannot be looked at, is nowhere. Requires  an absolute path.
-[[nodiscard]] std::optional<std::string> place_below(const std::vector<std::string>& folders,
-                                                     const std::string& path);
+[[nodiscard]] std::optional<std::string> resolve_below(const std::vector<std::string>& folders,
+                                                       const std::string& path);
 
 /// The fault, at its key, of a source that is found at that absolute path; none if it lies below a folder for
 /// sources. `file` is the name to show.

@@ -20,7 +20,7 @@ struct ImpliedAccount {
   MeasureLimit limit;
   std::optional<accounting::ApproximateLoss> stated;
 
-  [[nodiscard]] auto place() const { return std::tuple(each, scope, limit.measure.text()); }
+  [[nodiscard]] auto sort_key() const { return std::tuple(each, scope, limit.measure.text()); }
 };
 
 std::string limit_text(const MeasureLimit& limit) {
@@ -43,7 +43,7 @@ class ImpliedAccounts final {
  public:
   void one(const Scope& scope, const Budget& budget) { add("", scope.text(), budget); }
   void of_each(std::string_view kind, const Budget& budget) { add(std::string(kind), "", budget); }
-  void limited(const Limit& limit) {
+  void add_limit(const Limit& limit) {
     [[maybe_unused]] const auto& [subject, name_of_one, budget, mark] = limit;
     static_cast<void>(mark);
     if (name_of_one.empty()) return of_each(name(subject), budget);
@@ -52,7 +52,7 @@ class ImpliedAccounts final {
 
   [[nodiscard]] std::vector<ImpliedAccount> take() {
     std::sort(accounts_.begin(), accounts_.end(),
-              [](const auto& a, const auto& b) { return a.place() < b.place(); });
+              [](const auto& a, const auto& b) { return a.sort_key() < b.sort_key(); });
     return std::move(accounts_);
   }
 
@@ -97,7 +97,7 @@ void write_accounts(JsonWriter& json, const Dataset& dataset) {
     accounts.one({}, dataset.budget);
   }
   if (dataset.lifetime) accounts.one({Scope::Kind::lifetime}, *dataset.lifetime);
-  for (const Limit& limit : dataset.limits) accounts.limited(limit);
+  for (const Limit& limit : dataset.limits) accounts.add_limit(limit);
   json.array(accounts.take(), [&](const ImpliedAccount& account) { write_account(json, account); });
 }
 

@@ -70,8 +70,8 @@ const Dataset& Policy::dataset(std::string_view name) const {
   std::vector<std::string> names;
   for (const Dataset& candidate : datasets_) names.push_back(candidate.name);
   const std::string near = nearest(name, names);
-  throw NotFound("dataset " + shown(name) + " is not declared; declared: " + joined(names) + "." +
-                 (near.empty() ? "" : " Did you mean '" + near + "'?"));
+  throw NotFound("dataset " + quoted_excerpt(name) + " is not declared; declared: " + comma_list(names) +
+                 "." + (near.empty() ? "" : " Did you mean '" + near + "'?"));
 }
 
 }  // namespace epsilog::engine

@@ -30,7 +30,8 @@ std::vector<StatisticKind> with_default(const Node& node, const std::string& wha
     }
     const auto item =
         std::find_if(node.items.begin(), node.items.end(), [&](const Node& one) { return one.text == name; });
-    faults.add(item->mark, what + ": default has " + shown(name) + " already; leave one of the two out");
+    faults.add(item->mark,
+               what + ": default has " + quoted_excerpt(name) + " already; leave one of the two out");
   }
   return kinds;
 }
@@ -52,8 +53,8 @@ std::vector<StatisticKind> decode_statistics(const Node& node, const std::string
       return false;
     }
     if (item.text == "median" || item.text == "quantiles") {
-      faults.add(item.mark,
-                 what + ": " + shown(item.text) + " is a way to ask for a quantile; list quantile here");
+      faults.add(item.mark, what + ": " + quoted_excerpt(item.text) +
+                                " is a way to ask for a quantile; list quantile here");
       return false;
     }
     return choice_of(item, keys::statistics, what, faults).has_value();
@@ -80,7 +81,7 @@ class DeclaredColumns final {
   const Column* expect(const Node& item, const std::string& what, Faults& faults) const {
     const auto found = columns_.find(item.text);
     if (found != columns_.end()) return found->second;
-    faults.add(item.mark, what + ": " + shown(item.text) + " is not a declared column." +
+    faults.add(item.mark, what + ": " + quoted_excerpt(item.text) + " is not a declared column." +
                               faults.suggestion(item.text, names_));
     return nullptr;
   }
@@ -120,7 +121,7 @@ class DeclaredLists final {
       if (column == nullptr) return false;
       if (columns_.has_groups(*column)) return true;
       faults_.add(item.mark,
-                  what + ": the column " + shown(item.text) +
+                  what + ": the column " + quoted_excerpt(item.text) +
                       " declares no values; groups must be public, so declare values or remove it here");
       return false;
     });
@@ -230,8 +231,8 @@ bool expect_purpose(const std::string& name, const Mark& mark, const std::string
   if (!expect_purposes_declared(mark, what, dataset, faults)) return false;
   const std::vector<std::string>& declared = *dataset.purposes;
   if (std::find(declared.begin(), declared.end(), name) != declared.end()) return true;
-  faults.add(mark, what + ": " + shown(name) + " is not a declared purpose of dataset '" + dataset.name +
-                       "'." + faults.suggestion(name, declared));
+  faults.add(mark, what + ": " + quoted_excerpt(name) + " is not a declared purpose of dataset '" +
+                       dataset.name + "'." + faults.suggestion(name, declared));
   return false;
 }
 

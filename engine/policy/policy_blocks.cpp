@@ -46,8 +46,8 @@ void refuse_periods_of_values(const Fields& fields, const Column& column, Faults
                                               "; remove it, so that each declared value is a block";
   for (const std::string_view key : {"per", "from", "to"}) {
     if (!fields.has(key)) continue;
-    faults.add(fields.mark_of(key),
-               fields.path(key) + ": only a date column is cut into periods, and " + shown(column.name) + is);
+    faults.add(fields.mark_of(key), fields.path(key) + ": only a date column is cut into periods, and " +
+                                        quoted_excerpt(column.name) + is);
   }
 }
 
@@ -65,19 +65,19 @@ void decode_partition(const Fields& fields, const Column& column, Blocks& blocks
       if (!fields.has(key) || !fields.lacks("per")) continue;
       faults.add(fields.mark_of(key), fields.path(key) +
                                           ": of which periods? Add per: month, or another of " +
-                                          joined(keys::periods.words));
+                                          comma_list(keys::periods.words));
     }
   }
   if (column.values.empty() && fields.lacks("per") && !fields.has("from") && !fields.has("to")) {
     faults.add(fields["by"]->mark,
-               "blocks.by: the column " + shown(column.name) +
+               "blocks.by: the column " + quoted_excerpt(column.name) +
                    " declares no values; blocks must be public, so " +
                    (column.type == ColumnType::date ? "add per: month, from and to, or declare values"
                                                     : "declare values, or take a date column"));
   }
   if (column.values.size() > kPeriodsMax) {
     const std::string of = column.derived ? "the labels of " : "the declared values of ";
-    refuse_too_many(fields["by"]->mark, of + shown(column.name), faults);
+    refuse_too_many(fields["by"]->mark, of + quoted_excerpt(column.name), faults);
   }
 }
 
@@ -91,7 +91,7 @@ std::optional<DayRange> decode_period(const Fields& fields, std::string_view key
   if (!expect(*node, Node::Kind::scalar, fields.path(key), spelled, faults)) return std::nullopt;
   const std::optional<DayRange> days = parse_period(per, node->text);
   if (!days) {
-    faults.add(node->mark, fields.path(key) + ": " + shown(node->text) + " is not " + spelled);
+    faults.add(node->mark, fields.path(key) + ": " + quoted_excerpt(node->text) + " is not " + spelled);
   }
   return days;
 }
@@ -118,7 +118,7 @@ std::optional<Blocks> decode_blocks(const Node& node, const Mark& owner, const D
   if (column == nullptr) {
     std::vector<std::string> names;
     for (const Column& declared : dataset.columns) names.push_back(declared.name);
-    faults.add(by->mark, "blocks.by: " + shown(*column_name) + " is not a declared column." +
+    faults.add(by->mark, "blocks.by: " + quoted_excerpt(*column_name) + " is not a declared column." +
                              faults.suggestion(*column_name, names));
     return std::nullopt;
   }

@@ -91,7 +91,7 @@ class Amount final {
   std::optional<Measure> decode_measure(const Node& node) {
     if (node.kind == Node::Kind::scalar && (node.text == "pld" || node.text == "optimal")) {
       fault(node.mark, fields_.path("measure"),
-            shown(node.text) +
+            quoted_excerpt(node.text) +
                 " bounds a schedule fixed in advance and cannot be a budget for releases chosen one by one; "
                 "write zcdp or rdp");
       return std::nullopt;
@@ -241,7 +241,7 @@ class Amount final {
     if (!order) return std::nullopt;
     if (*order > 1 && *order <= kOrderMax && order->get_den() <= kOrderMax) return order;
     fault(node.mark, what,
-          shown(node.text) +
+          quoted_excerpt(node.text) +
               " is not an order: write a number above 1, at most 1000000, with a denominator of at most "
               "1000000");
     return std::nullopt;
@@ -268,7 +268,7 @@ class Amount final {
       if (!divergence) continue;
       const bool twice = std::any_of(orders.begin(), orders.end(),
                                      [&](const RenyiLimit& other) { return other.order == *order; });
-      if (twice) fault(entry.mark, what, "the order " + shown(entry.key) + " is listed twice");
+      if (twice) fault(entry.mark, what, "the order " + quoted_excerpt(entry.key) + " is listed twice");
       orders.push_back({*order, *divergence});
     }
     std::sort(orders.begin(), orders.end(),

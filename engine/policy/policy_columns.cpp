@@ -66,7 +66,8 @@ void decode_scale(const Fields& fields, Column& column, Faults& faults) {
   if (canonical && std::stoul(text) <= 18) {
     column.scale = static_cast<unsigned>(std::stoul(text));
   } else {
-    faults.add(node->mark, fields.path("scale") + ": " + shown(text) + " is not a whole number from 0 to 18");
+    faults.add(node->mark,
+               fields.path("scale") + ": " + quoted_excerpt(text) + " is not a whole number from 0 to 18");
   }
 }
 
@@ -134,7 +135,7 @@ void decode_values(const Fields& fields, Column& column, Faults& faults) {
     std::optional<std::string> value = decode_value(item, column, what, faults);
     if (!value) continue;
     if (!seen.insert(*value).second) {
-      faults.add(item.mark, what + ": " + shown(item.text) + " is listed twice");
+      faults.add(item.mark, what + ": " + quoted_excerpt(item.text) + " is listed twice");
     } else {
       column.values.push_back(*std::move(value));
     }
@@ -148,7 +149,7 @@ void decode_missing(const Fields& fields, Column& column, Faults& faults) {
   if (node->text == "skip") return;
   if (!is_numeric(column.type)) {
     faults.add(node->mark, what + ": a " + std::string(name(column.type)) +
-                               " column has missing: skip only, found " + shown(node->text));
+                               " column has missing: skip only, found " + quoted_excerpt(node->text));
     return;
   }
   const std::optional<Rational> constant = number_of(*node, what, faults);
@@ -157,7 +158,7 @@ void decode_missing(const Fields& fields, Column& column, Faults& faults) {
     if (!fields.has("bounds"))
       faults.add(node->mark, what + ": a constant needs bounds to lie in; add bounds: [LOWER, UPPER]");
   } else if (*constant < column.bounds->lower || *constant > column.bounds->upper) {
-    faults.add(node->mark, what + ": " + shown(node->text) + " is outside the bounds [" +
+    faults.add(node->mark, what + ": " + quoted_excerpt(node->text) + " is outside the bounds [" +
                                accounting::text(column.bounds->lower) + ", " +
                                accounting::text(column.bounds->upper) + "]");
   } else if (expect_on_grid(*constant, *node, column, what, faults)) {
@@ -186,7 +187,8 @@ void decode_step(const Fields& fields, Column& column, Faults& faults) {
   if (node == nullptr) return;
   const std::optional<Rational> step = positive_of(*node, what, faults);
   if (!step || !column.bounds) return;
-  if (!on_grid(*step, column)) return refuse(": " + shown(node->text) + " is not " + grid_name(column));
+  if (!on_grid(*step, column))
+    return refuse(": " + quoted_excerpt(node->text) + " is not " + grid_name(column));
   const accounting::Integer candidates = multiples_in(*column.bounds, *step);
   if (candidates < 1) return refuse(": none of its multiples lies in the bounds");
   if (candidates > accounting::Integer(static_cast<unsigned long>(kQuantileCandidatesMax))) {
@@ -226,8 +228,8 @@ Column decode_column(const yaml::Entry& entry, Faults& faults) {
   if (type == nullptr) return column;
   if (const std::string_view meant = usual_type(type->text);
       type->kind == Node::Kind::scalar && !meant.empty()) {
-    faults.add(type->mark, fields.path("type") + ": " + shown(type->text) + " is not one of " +
-                               joined(keys::column_types.words) + ". Write " + std::string(meant));
+    faults.add(type->mark, fields.path("type") + ": " + quoted_excerpt(type->text) + " is not one of " +
+                               comma_list(keys::column_types.words) + ". Write " + std::string(meant));
     return column;
   }
   const auto choice = word_of(*type, keys::column_types, fields.path("type"), faults);
@@ -247,7 +249,7 @@ Column decode_column(const yaml::Entry& entry, Faults& faults) {
 bool expect_on_grid(const Rational& value, const Node& written, const Column& column, const std::string& what,
                     Faults& faults) {
   if (on_grid(value, column)) return true;
-  faults.add(written.mark, what + ": " + shown(written.text) + " is not " + grid_name(column));
+  faults.add(written.mark, what + ": " + quoted_excerpt(written.text) + " is not " + grid_name(column));
   return false;
 }
 
@@ -261,7 +263,7 @@ std::optional<std::string> decode_value(const Node& item, const Column& column, 
     const bool outside = column.bounds && (*number < column.bounds->lower || *number > column.bounds->upper);
     if (outside) problem = "is outside the bounds";
     if (problem.empty()) return accounting::text(*number);
-    faults.add(item.mark, what + ": " + shown(item.text) + " " + problem);
+    faults.add(item.mark, what + ": " + quoted_excerpt(item.text) + " " + problem);
     return std::nullopt;
   }
   if (column.type == ColumnType::boolean) {
@@ -271,14 +273,14 @@ std::optional<std::string> decode_value(const Node& item, const Column& column, 
   }
   std::optional<std::string> text = text_of(item, what, faults);
   if (text && column.type == ColumnType::date && !is_date(*text)) {
-    faults.add(item.mark, what + ": " + shown(*text) + " is not a date of the calendar, YYYY-MM-DD");
+    faults.add(item.mark, what + ": " + quoted_excerpt(*text) + " is not a date of the calendar, YYYY-MM-DD");
     return std::nullopt;
   }
   if (text && column.type == ColumnType::date && column.bounds) {
     std::int64_t days = 0;
     EPSILOG_INVARIANT(parse_date(*text, days));
     if (Rational(days) < column.bounds->lower || Rational(days) > column.bounds->upper) {
-      faults.add(item.mark, what + ": " + shown(*text) + " is outside the bounds");
+      faults.add(item.mark, what + ": " + quoted_excerpt(*text) + " is outside the bounds");
       return std::nullopt;
     }
   }
@@ -299,8 +301,8 @@ std::vector<Column> decode_columns(const Node& node, Faults& faults) {
     if (!expect_name(entry.key, entry.mark, "column", faults)) continue;
     // The words that came later are names in what is stored; checked_policy() refuses them.
     if (is_condition_word(entry.key)) {
-      faults.add(entry.mark,
-                 "column name " + shown(entry.key) + ": this is a word of --where; rename the column");
+      faults.add(entry.mark, "column name " + quoted_excerpt(entry.key) +
+                                 ": this is a word of --where; rename the column");
       continue;
     }
     const std::size_t faults_before = faults.size();

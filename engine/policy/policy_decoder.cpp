@@ -12,7 +12,7 @@ UnitOfPrivacy decode_unit(const Node& node, const Mark& owner, Faults& faults) {
   if (node.kind == Node::Kind::scalar) {
     if (node.text != "row") {
       faults.add(node.mark,
-                 "unit: " + shown(node.text) +
+                 "unit: " + quoted_excerpt(node.text) +
                      " is not row; for units that are a column's values write {id: COLUMN, max_rows: K}");
     }
     return {};
@@ -117,7 +117,7 @@ Dataset decode_dataset(const yaml::Entry& entry, const Askers& askers, Faults& f
 std::string absolute_path_of(const Node& node, std::string_view what, Faults& faults) {
   std::string path = text_of(node, what, faults).value_or("");
   if (path.empty() || path.starts_with('/')) return path;
-  faults.add(node.mark, std::string(what) + ": " + shown(path) +
+  faults.add(node.mark, std::string(what) + ": " + quoted_excerpt(path) +
                             " is not an absolute path: where a policy is applied from must not move it");
   return "";
 }
@@ -148,7 +148,7 @@ void decode_every(const Node& node, AutomaticCheckpoint& checkpoint, Faults& fau
     checkpoint.seconds = duration_of(node, kWhat, faults).value_or(1);
   } else {
     faults.add(node.mark,
-               std::string(kWhat) + ": " + shown(node.text) +
+               std::string(kWhat) + ": " + quoted_excerpt(node.text) +
                    " is neither a duration, as in 90m, 1h or 7d, nor a number of lines, as in 1000");
   }
 }
@@ -165,15 +165,15 @@ std::optional<AutomaticCheckpoint> decode_checkpoint(const Node& node, const Mar
 }
 
 /// What is written to by one must not be what the other writes or reads.
-void check_places(const std::optional<ReplicaFile>& replica, const AutomaticCheckpoint& checkpoint,
-                  Faults& faults) {
+void check_file_paths(const std::optional<ReplicaFile>& replica, const AutomaticCheckpoint& checkpoint,
+                      Faults& faults) {
   const auto same = [](const std::string& one, const std::string& other) {
     using std::filesystem::path;
     return !one.empty() && path(one).lexically_normal() == path(other).lexically_normal();
   };
   const auto taken = [&](const std::string& path, std::string_view what) {
     faults.add(checkpoint.mark,
-               "checkpoint: " + shown(path) + " is named twice, also as " + std::string(what));
+               "checkpoint: " + quoted_excerpt(path) + " is named twice, also as " + std::string(what));
   };
   for (const char* suffix : {"", ".state", ".state.new"}) {
     const std::string of_key = checkpoint.key.empty() ? "" : checkpoint.key + suffix;
@@ -190,7 +190,7 @@ bool is_version_one(const Node& root, Faults& faults) {
   if (!expect(*version, Node::Kind::scalar, "version", "1", faults)) return false;
   if (version->text == "1") return true;
   faults.add(version->mark,
-             "version: " + shown(version->text) + " is not known; this program reads version 1");
+             "version: " + quoted_excerpt(version->text) + " is not known; this program reads version 1");
   return false;
 }
 
@@ -214,7 +214,7 @@ DecodedPolicy decode_policy(const Node& root, Faults& faults) {
   }
   if (const Node* checkpoint = fields["checkpoint"]) {
     policy.checkpoint = decode_checkpoint(*checkpoint, fields.mark_of("checkpoint"), faults);
-    if (policy.checkpoint) check_places(policy.replica, *policy.checkpoint, faults);
+    if (policy.checkpoint) check_file_paths(policy.replica, *policy.checkpoint, faults);
   }
   const Node* declared = fields["datasets"];
   if (declared == nullptr ||

@@ -39,7 +39,7 @@ class DerivedDecoder final {
                                        [&](std::string_view key) { return !fields_.lacks(key); });
       if (!slipped) {
         faults_.add(fields_.owner(), fields_.path("") + ": which label has which cell of " +
-                                         shown(source_.name) + "? Write " + rule_of(source_.type));
+                                         quoted_excerpt(source_.name) + "? Write " + rule_of(source_.type));
       }
     } else if (fields_.has("bins")) {
       if (takes("bins", is_numeric(source_.type), "only int, decimal and double columns are cut into bins")) {
@@ -58,9 +58,9 @@ class DerivedDecoder final {
  private:
   bool takes(std::string_view key, bool fits, const std::string& only) {
     if (fits) return true;
-    faults_.add(fields_.mark_of(key), fields_.path(key) + ": " + only + ", and " + shown(source_.name) +
-                                          " is " + std::string(name(source_.type)) + "; write " +
-                                          rule_of(source_.type));
+    faults_.add(fields_.mark_of(key),
+                fields_.path(key) + ": " + only + ", and " + quoted_excerpt(source_.name) + " is " +
+                    std::string(name(source_.type)) + "; write " + rule_of(source_.type));
     return false;
   }
 
@@ -90,8 +90,8 @@ class DerivedDecoder final {
       const std::optional<Rational> edge = number_of(item, what, faults_);
       if (!edge || !expect_on_grid(*edge, item, source_, what, faults_)) continue;
       if (!rule_.bins.empty() && *edge <= rule_.bins.back()) {
-        faults_.add(item.mark, what + ": " + shown(item.text) + " is not above " + shown(*text_before) +
-                                   ", the edge before it");
+        faults_.add(item.mark, what + ": " + quoted_excerpt(item.text) + " is not above " +
+                                   quoted_excerpt(*text_before) + ", the edge before it");
         continue;
       }
       rule_.bins.push_back(*edge);
@@ -158,7 +158,7 @@ class DerivedDecoder final {
       if (!value || !label) continue;
       distinct.insert(*label);
       if (!labels.emplace(*value, *label).second) {
-        faults_.add(entry.mark, what + ": " + shown(entry.key) + " is listed twice");
+        faults_.add(entry.mark, what + ": " + quoted_excerpt(entry.key) + " is listed twice");
       }
     }
     rule_.map.assign(labels.begin(), labels.end());
@@ -200,12 +200,12 @@ void decode_derived(const yaml::Entry& entry, const std::vector<Column>& columns
     for (const Column& candidate : columns) {
       if (!candidate.derived) names.push_back(candidate.name);
     }
-    faults.add(from->mark, fields.path("from") + ": " + shown(*wanted) + " is not a declared column." +
-                               faults.suggestion(*wanted, names));
+    faults.add(from->mark, fields.path("from") + ": " + quoted_excerpt(*wanted) +
+                               " is not a declared column." + faults.suggestion(*wanted, names));
     return;
   }
   if (source->derived) {
-    faults.add(from->mark, fields.path("from") + ": " + shown(*wanted) +
+    faults.add(from->mark, fields.path("from") + ": " + quoted_excerpt(*wanted) +
                                " is derived itself; name a column of the source");
     return;
   }

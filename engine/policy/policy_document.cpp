@@ -34,7 +34,7 @@ Policy Policy::parse_stored(std::string_view yaml, const std::string& file) {
 }
 
 std::string policy_text(const std::string& path) {
-  if (ledger::belongs_to_open_ledger(path)) refuse_file(path, "cannot be read: it belongs to the ledger");
+  if (ledger::is_file_of_open_ledger(path)) refuse_file(path, "cannot be read: it belongs to the ledger");
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) refuse_file(path, "cannot be read: Is a directory");
   errno = 0;

@@ -37,7 +37,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-std::string place_of(std::string_view path, const Faults& faults) {
+std::string section_name(std::string_view path, const Faults& faults) {
   return path.empty() ? "the " + faults.document() : std::string(path);
 }
 
@@ -59,22 +59,25 @@ bool has_control_character(std::string_view text) {
 Fields::Fields(const Node& node, const KeyTable& table, std::string path, const Mark& owner, Faults& faults)
     : node_(node), path_(std::move(path)), owner_(owner) {
   const std::vector<std::string> names = table.names();
-  if (!expect(node, Node::Kind::map, place_of(path_, faults), "a map with the keys " + joined(names), faults))
+  if (!expect(node, Node::Kind::map, section_name(path_, faults), "a map with the keys " + comma_list(names),
+              faults))
     return;
   for (const yaml::Entry& entry : node.entries) {
     if (table.find(entry.key) != nullptr) continue;
     misspelled_.push_back(nearest(entry.key, names));
-    const std::string allowed = " in " + place_of(path_, faults) + "; allowed: " + joined(names) + ".";
+    const std::string allowed =
+        " in " + section_name(path_, faults) + "; allowed: " + comma_list(names) + ".";
     if (keys::is_of_a_later_version(entry.key)) {
-      faults.add(entry.mark, "the key " + shown(entry.key) + " is not supported by this version" + allowed);
+      faults.add(entry.mark,
+                 "the key " + quoted_excerpt(entry.key) + " is not supported by this version" + allowed);
     } else {
       faults.add(entry.mark,
-                 "unknown key " + shown(entry.key) + allowed + faults.suggestion(entry.key, names));
+                 "unknown key " + quoted_excerpt(entry.key) + allowed + faults.suggestion(entry.key, names));
     }
   }
   for (const Key& key : table.keys) {
     if (!key.required || !lacks(key.name)) continue;
-    faults.add(owner_, place_of(path_, faults) + ": the key '" + std::string(key.name) +
+    faults.add(owner_, section_name(path_, faults) + ": the key '" + std::string(key.name) +
                            "' is missing; write " + std::string(key.hint));
   }
 }
@@ -107,7 +110,7 @@ bool expect(const Node& node, Node::Kind kind, std::string_view what, std::strin
   if (node.kind == kind) return true;
   if (node.kind != Node::Kind::refused) {
     const std::string found =
-        node.kind == Node::Kind::scalar ? shown(node.text) : std::string(kind_name(node.kind));
+        node.kind == Node::Kind::scalar ? quoted_excerpt(node.text) : std::string(kind_name(node.kind));
     faults.add(node.mark, std::string(what) + ": expected " + std::string(expected) + ", found " + found);
   }
   return false;
@@ -121,7 +124,7 @@ std::optional<std::string> text_of(const Node& node, std::string_view what, Faul
   if (node.text.size() > kTextMax) problem = "is longer than " + std::to_string(kTextMax) + " bytes";
   if (has_control_character(node.text)) problem = "has a control character";
   if (problem.empty()) return node.text;
-  faults.add(node.mark, std::string(what) + ": " + shown(node.text) + " " + problem);
+  faults.add(node.mark, std::string(what) + ": " + quoted_excerpt(node.text) + " " + problem);
   return std::nullopt;
 }
 
@@ -129,7 +132,7 @@ std::optional<bool> truth_of(const Node& node, std::string_view what, Faults& fa
   if (!expect(node, Node::Kind::scalar, what, "true or false", faults)) return std::nullopt;
   if (!node.quoted && node.text == "true") return true;
   if (!node.quoted && node.text == "false") return false;
-  faults.add(node.mark, std::string(what) + ": " + shown(node.text) + " is not true or false" +
+  faults.add(node.mark, std::string(what) + ": " + quoted_excerpt(node.text) + " is not true or false" +
                             (node.quoted ? " (without quotes)" : ""));
   return std::nullopt;
 }
@@ -143,7 +146,7 @@ std::optional<std::uint64_t> count_of(const Node& node, std::string_view what, F
     const std::uint64_t value = std::stoull(node.text);
     if (value <= kCountMax) return value;
   }
-  faults.add(node.mark, std::string(what) + ": " + shown(node.text) +
+  faults.add(node.mark, std::string(what) + ": " + quoted_excerpt(node.text) +
                             " is not a whole number from 1 to 1000000000000, written in digits");
   return std::nullopt;
 }
@@ -152,7 +155,7 @@ std::optional<Rational> number_of(const Node& node, std::string_view what, Fault
   if (!expect(node, Node::Kind::scalar, what, "a number", faults)) return std::nullopt;
   const std::string& text = node.text;
   const auto refuse = [&](const std::string& why) {
-    faults.add(node.mark, std::string(what) + ": " + shown(text) + why);
+    faults.add(node.mark, std::string(what) + ": " + quoted_excerpt(text) + why);
     return std::nullopt;
   };
   // Foreign characters are refused here, so that only printable ASCII gets into other messages.
@@ -174,7 +177,7 @@ std::optional<Rational> number_of(const Node& node, std::string_view what, Fault
 std::optional<Rational> positive_of(const Node& node, std::string_view what, Faults& faults) {
   std::optional<Rational> value = number_of(node, what, faults);
   if (!value || *value > 0) return value;
-  faults.add(node.mark, std::string(what) + ": " + shown(node.text) + " is not above 0");
+  faults.add(node.mark, std::string(what) + ": " + quoted_excerpt(node.text) + " is not above 0");
   return std::nullopt;
 }
 
@@ -182,7 +185,7 @@ std::optional<Rational> probability_of(const Node& node, std::string_view what, 
   std::optional<Rational> value = number_of(node, what, faults);
   if (!value || (*value > 0 && *value < 1)) return value;
   faults.add(node.mark,
-             std::string(what) + ": " + shown(node.text) + " is not between 0 and 1, both excluded");
+             std::string(what) + ": " + quoted_excerpt(node.text) + " is not between 0 and 1, both excluded");
   return std::nullopt;
 }
 
@@ -193,10 +196,11 @@ std::optional<Quantity> amount_of(const Node& node, std::string_view what, Fault
   try {
     const Quantity amount = Quantity::from_rational_down(*value);
     if (amount.units() > 0) return amount;
-    faults.add(node.mark, std::string(what) + ": " + shown(node.text) +
+    faults.add(node.mark, std::string(what) + ": " + quoted_excerpt(node.text) +
                               " is below the smallest amount kept, " + Quantity::from_units(1).text());
   } catch (const InvalidParameter&) {
-    faults.add(node.mark, std::string(what) + ": " + shown(node.text) + " is above the largest amount kept");
+    faults.add(node.mark,
+               std::string(what) + ": " + quoted_excerpt(node.text) + " is above the largest amount kept");
   }
   return std::nullopt;
 }
@@ -216,14 +220,14 @@ std::optional<std::int64_t> duration_of(const Node& node, std::string_view what,
   const std::size_t unit = text.empty() ? std::string_view::npos : std::string_view("smhd").find(text.back());
   if (!whole || unit == std::string_view::npos) {
     faults.add(node.mark,
-               std::string(what) + ": " + shown(text) +
+               std::string(what) + ": " + quoted_excerpt(text) +
                    " is not a duration: write a whole number and s, m, h or d, as in 90m, 72h or 7d");
     return std::nullopt;
   }
   constexpr std::int64_t kSeconds[] = {1, kMinute, kHour, kDay};
   const std::int64_t seconds = std::stoll(std::string(digits)) * kSeconds[unit];
   if (seconds >= kLeast && seconds <= kMost) return seconds;
-  faults.add(node.mark, std::string(what) + ": " + shown(text) + " is not from 1m to 365d");
+  faults.add(node.mark, std::string(what) + ": " + quoted_excerpt(text) + " is not from 1m to 365d");
   return std::nullopt;
 }
 
@@ -245,12 +249,12 @@ std::optional<Bounds> bounds_of(const Node& node, std::string_view what, Faults&
 
 std::optional<std::size_t> choice_of(const Node& node, const Vocabulary& vocabulary, std::string_view what,
                                      Faults& faults) {
-  const std::string allowed = joined(vocabulary.words);
+  const std::string allowed = comma_list(vocabulary.words);
   if (!expect(node, Node::Kind::scalar, what, "one of " + allowed, faults)) return std::nullopt;
   const auto found = std::find(vocabulary.words.begin(), vocabulary.words.end(), node.text);
   if (found != vocabulary.words.end()) return static_cast<std::size_t>(found - vocabulary.words.begin());
-  faults.add(node.mark, std::string(what) + ": " + shown(node.text) + " is not one of " + allowed + "." +
-                            faults.suggestion(node.text, vocabulary.words));
+  faults.add(node.mark, std::string(what) + ": " + quoted_excerpt(node.text) + " is not one of " + allowed +
+                            "." + faults.suggestion(node.text, vocabulary.words));
   return std::nullopt;
 }
 
@@ -265,7 +269,7 @@ std::vector<std::string> names_of(const Node& node, std::string_view what, Fault
     if (seen.insert(*name).second) {
       names.push_back(*name);
     } else {
-      faults.add(item.mark, std::string(what) + ": " + shown(*name) + " is listed twice");
+      faults.add(item.mark, std::string(what) + ": " + quoted_excerpt(*name) + " is listed twice");
     }
   }
   return names;
@@ -276,7 +280,7 @@ bool expect_name(std::string_view name, const Mark& mark, std::string_view kind,
       !name.empty() && name.size() <= kNameMax && is_letter(name[0]) &&
       std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); });
   if (well_formed) return true;
-  faults.add(mark, std::string(kind) + " name " + shown(name) +
+  faults.add(mark, std::string(kind) + " name " + quoted_excerpt(name) +
                        ": use letters, digits and _, not starting with a digit, at most " +
                        std::to_string(kNameMax) + " characters");
   return false;

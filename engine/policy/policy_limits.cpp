@@ -102,7 +102,7 @@ std::optional<Limit> decode_limit(const Node& node, const Dataset& dataset, cons
 
 std::string subject_text(const Limit& limit) {
   const std::string word(kLimitSubjectWords.of(limit.subject));
-  return limit.name.empty() ? "each " + word : word + " " + shown(limit.name);
+  return limit.name.empty() ? "each " + word : word + " " + quoted_excerpt(limit.name);
 }
 
 }  // namespace

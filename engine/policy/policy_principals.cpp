@@ -49,7 +49,7 @@ bool expect_principals_declared(const Mark& mark, const std::string& what, const
 bool is_declared(const std::string& name, const Mark& mark, const std::string& what,
                  const DistinctNames& declared, std::string_view kind, Faults& faults) {
   if (declared.contains(name)) return true;
-  faults.add(mark, what + ": " + shown(name) + " is " + std::string(kind) + "." +
+  faults.add(mark, what + ": " + quoted_excerpt(name) + " is " + std::string(kind) + "." +
                        faults.suggestion(name, declared.list()));
   return false;
 }
@@ -91,7 +91,7 @@ void check_principal_purposes(const Node& principals, const std::vector<Dataset>
     if (purposes == nullptr) continue;
     for (const Node& item : purposes->items) {
       if (declared.contains(item.text)) continue;
-      faults.add(item.mark, "principals." + entry.key + ".purposes: " + shown(item.text) +
+      faults.add(item.mark, "principals." + entry.key + ".purposes: " + quoted_excerpt(item.text) +
                                 " is not a purpose of any dataset; add it to the purposes of one." +
                                 faults.suggestion(item.text, declared.list()));
     }
@@ -105,7 +105,7 @@ bool expect_principal_name(const std::string& name, const Mark& mark, const std:
     return byte >= 0x20 && byte != 0x7F;
   });
   if (!name.empty() && name.size() <= kPrincipalNameMax && printable) return true;
-  faults.add(mark, what + "principal name " + shown(name) +
+  faults.add(mark, what + "principal name " + quoted_excerpt(name) +
                        ": use 1 to 256 bytes without control characters, as the name of an OS user has");
   return false;
 }

@@ -40,7 +40,7 @@ NamedQuery decode_query(const yaml::Entry& entry, const Askers& askers, Faults& 
       undefined != nullptr ? number_of(*undefined, fields.path("undefined"), faults) : std::nullopt;
   if (!stand_in) return query;
   if (*stand_in < bounds->lower || *stand_in > bounds->upper) {
-    faults.add(undefined->mark, fields.path("undefined") + ": " + shown(undefined->text) +
+    faults.add(undefined->mark, fields.path("undefined") + ": " + quoted_excerpt(undefined->text) +
                                     " is outside the bounds [" + accounting::text(bounds->lower) + ", " +
                                     accounting::text(bounds->upper) + "]");
   }
@@ -88,7 +88,7 @@ std::optional<PrecisionChoice> decode_precision(const Node& node, const std::str
   if (bits >= kLeast && bits <= kMost) return PrecisionChoice{bits};
   const std::string hint =
       bits == kBinary64 ? " For 53 bits write binary64." : faults.suggestion(text, {"auto", "binary64"});
-  faults.add(node.mark, what + ": " + shown(text) +
+  faults.add(node.mark, what + ": " + quoted_excerpt(text) +
                             " is not auto, binary64 or a number of bits from 118 to 4096." + hint);
   return std::nullopt;
 }
@@ -108,7 +108,7 @@ std::optional<std::optional<Rational>> decode_grid(const Node& node, const std::
   Faults not_a_number{""};  // one message for every way not to be a power of two
   const auto grid = positive_of(node, what, not_a_number);
   if (grid && is_power_of_two(*grid)) return grid;
-  faults.add(node.mark, what + ": " + shown(node.text) +
+  faults.add(node.mark, what + ": " + quoted_excerpt(node.text) +
                             " is neither auto nor a power of two such as 4, 1, 0.25 or 1/1024");
   return std::nullopt;
 }
@@ -213,8 +213,8 @@ void refuse_release_name(const yaml::Entry& entry, const std::vector<std::string
   std::string hint = faults.suggestion(entry.key, names);
   if (entry.key == "histogram") hint = " A histogram is a count: write count.";
   if (entry.key == "value") hint = " Name the query itself.";
-  faults.add(entry.mark, "release: " + shown(entry.key) + " is none of " + joined(keys::release_names.words) +
-                             " nor a declared query." + hint);
+  faults.add(entry.mark, "release: " + quoted_excerpt(entry.key) + " is none of " +
+                             comma_list(keys::release_names.words) + " nor a declared query." + hint);
 }
 
 }  // namespace
@@ -225,7 +225,8 @@ std::vector<NamedQuery> decode_queries(const Node& node, const Askers& askers, F
   for (const yaml::Entry& entry : node.entries) {
     if (!expect_name(entry.key, entry.mark, "query", faults)) continue;
     if (is_reserved(entry.key)) {
-      faults.add(entry.mark, "query name " + shown(entry.key) + ": this name is reserved; choose another");
+      faults.add(entry.mark,
+                 "query name " + quoted_excerpt(entry.key) + ": this name is reserved; choose another");
       continue;
     }
     queries.push_back(decode_query(entry, askers, faults));

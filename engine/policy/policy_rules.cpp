@@ -45,7 +45,8 @@ void check_values_can_occur(const Dataset& dataset, Faults& faults) {
   const auto check = [&](const Column& declares, const Column& source, std::string_view key,
                          const std::string& value) {
     if (!null.contains(cell_of(value, source, dataset.csv->date_format))) return;
-    faults.add(declares.mark, "columns." + declares.name + "." + std::string(key) + ": " + shown(value) +
+    faults.add(declares.mark, "columns." + declares.name + "." + std::string(key) + ": " +
+                                  quoted_excerpt(value) +
                                   " is listed under source.null and would always be missing");
   };
   for (const Column& column : dataset.columns) {
@@ -62,8 +63,8 @@ void check_values_can_occur(const Dataset& dataset, Faults& faults) {
 void check_unit_id(const Dataset& dataset, const SectionMarks& marks, Faults& faults) {
   const Column* column = dataset.unit.is_row() ? nullptr : dataset.column(dataset.unit.id);
   if (column == nullptr || !column->derived) return;
-  faults.add(marks.unit, "unit.id: " + shown(column->name) + " is derived from " +
-                             shown(column->derived->from) +
+  faults.add(marks.unit, "unit.id: " + quoted_excerpt(column->name) + " is derived from " +
+                             quoted_excerpt(column->derived->from) +
                              ", and many units may have one label; name a column of the source");
 }
 

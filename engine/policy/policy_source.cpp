@@ -21,7 +21,7 @@ void decode_delimiter(const Node& node, CsvSource& csv, Faults& faults) {
     csv.delimiter = node.text[0];
   } else {
     faults.add(node.mark,
-               "source.delimiter: " + shown(node.text) +
+               "source.delimiter: " + quoted_excerpt(node.text) +
                    " is not allowed: use ',' ';' '|' \"\\t\" or another single ASCII character that is no "
                    "letter, digit, blank, quote, backslash or one of . - + _");
   }
@@ -32,7 +32,7 @@ void decode_decimal_point(const Node& node, CsvSource& csv, Faults& faults) {
   if (node.text == "." || node.text == ",") {
     csv.decimal_point = node.text[0];
   } else {
-    faults.add(node.mark, "source.decimal: " + shown(node.text) + " is not '.' or ','");
+    faults.add(node.mark, "source.decimal: " + quoted_excerpt(node.text) + " is not '.' or ','");
   }
 }
 
@@ -44,7 +44,7 @@ void decode_thousands(const Node& node, CsvSource& csv, Faults& faults) {
     csv.thousands = node.text;
   } else {
     faults.add(node.mark,
-               "source.thousands: " + shown(node.text) +
+               "source.thousands: " + quoted_excerpt(node.text) +
                    " is not allowed: use '.' ',' ' ' \"'\" \"\\u2019\", or a blank that does not break, "
                    "\"\\u00A0\" or \"\\u202F\"");
   }
@@ -54,7 +54,7 @@ void check_thousands(const Fields& fields, const CsvSource& csv, Faults& faults)
   if (csv.thousands.empty()) return;
   const auto refuse = [&](const std::string& what, const std::string& remedy) {
     faults.add(fields.mark_of("thousands"), "source: the thousands and the " + what + " character are both " +
-                                                shown(csv.thousands) + "; write " + remedy);
+                                                quoted_excerpt(csv.thousands) + "; write " + remedy);
   };
   if (csv.thousands[0] == csv.decimal_point) {
     refuse("decimal", csv.decimal_point == '.' ? "decimal: ','" : "decimal: '.'");
@@ -72,7 +72,7 @@ void decode_null_texts(const Node& node, CsvSource& csv, Faults& faults) {
     if (seen.insert(*text).second) {
       csv.null.push_back(*text);
     } else {
-      faults.add(item.mark, "source.null: " + shown(*text) + " is listed twice");
+      faults.add(item.mark, "source.null: " + quoted_excerpt(*text) + " is listed twice");
     }
   }
 }

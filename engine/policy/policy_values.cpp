@@ -142,7 +142,7 @@ std::string value_text(const std::vector<std::pair<std::string, std::string>>& l
 std::string value_text(const std::vector<Rational>& numbers) {
   std::vector<std::string> texts;
   for (const Rational& number : numbers) texts.push_back(text(number));
-  return "[" + joined(texts) + "]";
+  return "[" + comma_list(texts) + "]";
 }
 
 std::string value_text(const LabelRule& rule) {
@@ -172,7 +172,7 @@ std::string value_text(const Column& column) {
   if (column.type == ColumnType::string) {
     if (!column.values.empty()) map.add("values", column.values);
   } else if (!column.values.empty()) {
-    map.add("values", "[" + joined(column.values) + "]");  // canonical numbers, bools or dates
+    map.add("values", "[" + comma_list(column.values) + "]");  // canonical numbers, bools or dates
   }
   if (column.missing) map.add("missing", text(*column.missing));
   return map.text();

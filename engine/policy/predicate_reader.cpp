@@ -50,7 +50,7 @@ class Parser {
     do {
       parts.push_back(all(negated));
     } while (take_word("or"));
-    return joined(negated ? Kind::all : Kind::any, std::move(parts));
+    return join_conditions(negated ? Kind::all : Kind::any, std::move(parts));
   }
 
   Condition all(bool negated) {
@@ -58,7 +58,7 @@ class Parser {
     do {
       parts.push_back(term(negated));
     } while (take_word("and"));
-    return joined(negated ? Kind::any : Kind::all, std::move(parts));
+    return join_conditions(negated ? Kind::any : Kind::all, std::move(parts));
   }
 
   Condition term(bool negated) {
@@ -86,7 +86,7 @@ class Parser {
       if (take_word("not")) negated = !negated;
       if (!take_word("missing")) fail("'missing' or 'not missing'");
       result.op = negated ? Operator::not_missing : Operator::missing;
-      return added(std::move(result));
+      return add_comparison(std::move(result));
     }
     const bool not_in = take_word("not");
     if (not_in) negated = !negated;
@@ -105,27 +105,29 @@ class Parser {
         result.constants.push_back(constant());
       } while (take(','));
       if (!take(')')) fail("',' or ')'");
-      return added(std::move(result));
+      return add_comparison(std::move(result));
     }
     if (not_in) fail("'in' or 'between'");
     result.op = comparison_operator();
     if (negated) result.op = opposite(result.op);
     result.constants.push_back(constant());
-    return added(std::move(result));
+    return add_comparison(std::move(result));
   }
 
   /// Both ends included.
   Condition between(const std::string& column, bool negated) {
     std::vector<Condition> ends;
-    ends.push_back(added({column, negated ? Operator::less : Operator::greater_equal, {constant()}}));
+    ends.push_back(
+        add_comparison({column, negated ? Operator::less : Operator::greater_equal, {constant()}}));
     if (!take_word("and")) fail("'and' and the other end");
-    ends.push_back(added({column, negated ? Operator::greater : Operator::less_equal, {constant()}}));
-    return joined(negated ? Kind::any : Kind::all, std::move(ends));
+    ends.push_back(
+        add_comparison({column, negated ? Operator::greater : Operator::less_equal, {constant()}}));
+    return join_conditions(negated ? Kind::any : Kind::all, std::move(ends));
   }
 
-  Condition added(Comparison comparison) {
+  Condition add_comparison(Comparison comparison) {
     Condition result;
-    result.place = result_.comparisons.size();
+    result.index = result_.comparisons.size();
     result_.comparisons.push_back(std::move(comparison));
     return result;
   }
@@ -182,7 +184,7 @@ class Parser {
     if (is_condition_word(name)) fail_at(begin, expected);
     if (is_later_condition_word(name)) {
       if (!old_operator_follows()) fail_at(begin, expected);
-      if (result_.door_fault.empty()) result_.door_fault = placed(begin, expected);
+      if (result_.new_request_fault.empty()) result_.new_request_fault = with_position(begin, expected);
     }
     return name;
   }
@@ -262,9 +264,9 @@ class Parser {
     } catch (const LedgerCorrupt&) {
       return accounting::parse_rational(token, "number");
     }
-    if (result_.door_fault.empty()) {
-      result_.door_fault = "where: the number '" + std::string(token.substr(0, 60)) + "…' is longer than " +
-                           std::to_string(kNumberMax) + " characters";
+    if (result_.new_request_fault.empty()) {
+      result_.new_request_fault = "where: the number '" + std::string(token.substr(0, 60)) +
+                                  "…' is longer than " + std::to_string(kNumberMax) + " characters";
     }
     return value;
   }
@@ -320,10 +322,10 @@ class Parser {
   }
 
   [[noreturn]] void fail_at(std::size_t at, const std::string& expected) const {
-    throw InvalidParameter(placed(at, expected));
+    throw InvalidParameter(with_position(at, expected));
   }
 
-  [[nodiscard]] std::string placed(std::size_t at, const std::string& expected) const {
+  [[nodiscard]] std::string with_position(std::size_t at, const std::string& expected) const {
     std::size_t position = 1;
     for (std::size_t i = 0; i < at; ++i) {
       if ((static_cast<unsigned char>(text_[i]) & 0xC0U) != 0x80U) ++position;
@@ -343,7 +345,7 @@ ReadPredicate read_predicate(std::string_view text) {
   return Parser(text).parse();
 }
 
-Condition joined(Condition::Kind kind, std::vector<Condition> parts) {
+Condition join_conditions(Condition::Kind kind, std::vector<Condition> parts) {
   if (parts.size() == 1) return std::move(parts.front());
   Condition result;
   result.kind = kind;

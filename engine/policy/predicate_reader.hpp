@@ -14,14 +14,14 @@ namespace epsilog::engine {
 struct ReadPredicate {
   std::vector<Comparison> comparisons;
   Condition condition;
-  std::string door_fault;  ///< of a number or a name in it; not of its length
+  std::string new_request_fault;  ///< of a number or a name in it; not of its length
 };
 
 /// Throws  InvalidParameter, as Predicate::parse().
 [[nodiscard]] ReadPredicate read_predicate(std::string_view text);
 
 /// One part itself; of several, those that are joined in the same way are taken apart.
-[[nodiscard]] Condition joined(Condition::Kind kind, std::vector<Condition> parts);
+[[nodiscard]] Condition join_conditions(Condition::Kind kind, std::vector<Condition> parts);
 
 struct OperatorSpelling {
   std::string_view text;

@@ -61,7 +61,7 @@ std::string operator_text(Operator op) {
 std::optional<Condition> about_column(const Condition& part, const std::vector<Comparison>& comparisons,
                                       std::string_view column) {
   if (part.kind == Kind::comparison) {
-    return comparisons[part.place].column == column ? std::optional(part) : std::nullopt;
+    return comparisons[part.index].column == column ? std::optional(part) : std::nullopt;
   }
   std::vector<Condition> parts;
   for (const Condition& inner : part.parts) {
@@ -72,7 +72,7 @@ std::optional<Condition> about_column(const Condition& part, const std::vector<C
     }
   }
   if (parts.empty()) return std::nullopt;
-  return joined(part.kind, std::move(parts));
+  return join_conditions(part.kind, std::move(parts));
 }
 
 /// The comparisons of a part, and it with their new places.
@@ -80,8 +80,8 @@ Condition taken_over(const Condition& part, const std::vector<Comparison>& from,
                      std::vector<Comparison>& to) {
   Condition result = part;
   if (part.kind == Kind::comparison) {
-    result.place = to.size();
-    to.push_back(from[part.place]);
+    result.index = to.size();
+    to.push_back(from[part.index]);
   }
   for (Condition& inner : result.parts) inner = taken_over(inner, from, to);
   return result;
@@ -94,7 +94,8 @@ Predicate Predicate::parse(std::string_view text) {
   Predicate result;
   result.comparisons_ = std::move(read.comparisons);
   result.condition_ = std::move(read.condition);
-  result.door_fault_ = text.size() > kTextMax ? "where: longer than 65536 bytes" : std::move(read.door_fault);
+  result.new_request_fault_ =
+      text.size() > kTextMax ? "where: longer than 65536 bytes" : std::move(read.new_request_fault);
   return result;
 }
 
@@ -126,7 +127,7 @@ std::string Predicate::text() const {
 }
 
 std::string Predicate::text(const Condition& part) const {
-  if (part.kind == Kind::comparison) return comparisons_[part.place].text();
+  if (part.kind == Kind::comparison) return comparisons_[part.index].text();
   const bool all = part.kind == Kind::all;
   std::string result;
   for (const Condition& inner : part.parts) {

@@ -20,7 +20,7 @@ Request request_of_row(const Request& request, std::size_t row) {
   result.principal = request.principal;
   result.via = request.via;
   result.purpose = request.purpose;
-  result.holding = request.holding;
+  result.reservation = request.reservation;
   return result;
 }
 

@@ -148,7 +148,7 @@ std::vector<Rational> take_quantiles(std::string_view verb, std::string& subject
   return quantiles;
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trim_blanks(std::string_view text) {
   const std::size_t first = text.find_first_not_of(' ');
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(' ') + 1 - first);
@@ -159,7 +159,7 @@ std::vector<std::string> columns_of(std::string_view text) {
   std::vector<std::string> columns;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t comma = std::min(text.find(',', at), text.size());
-    columns.emplace_back(trimmed(text.substr(at, comma - at)));
+    columns.emplace_back(trim_blanks(text.substr(at, comma - at)));
     at = comma + 1;
   }
   return columns;
@@ -237,7 +237,7 @@ bool counts_cells(StatisticKind kind) {
          kind == StatisticKind::distinct;
 }
 
-StatisticKind permitted_as(const Question& question, bool rows_are_exact) {
+StatisticKind required_permission(const Question& question, bool rows_are_exact) {
   const StatisticKind kind = question.statistic.kind;
   const bool of_one_cell = question.by.empty();
   return kind == StatisticKind::variance && of_one_cell && !rows_are_exact ? StatisticKind::private_variance

@@ -18,19 +18,19 @@ bool would_be_given_back(ledger::Snapshot& view, const std::string& reservation)
 
 }  // namespace
 
-accounting::Integer charged_before(ledger::Snapshot& view, const ledger::AskerWindow& window) {
-  const ledger::AskerCharges found = view.charges(window);
+accounting::Integer charged_before(ledger::Snapshot& view, const ledger::ChargeWindow& window) {
+  const ledger::PrincipalCharges found = view.charges(window);
   accounting::Integer sum = found.charged;
-  for (const ledger::AskerCharges::Held& held : found.held) {
+  for (const ledger::PrincipalCharges::OpenReservation& held : found.open_reservations) {
     if (!would_be_given_back(view, held.id)) sum += held.amount;
   }
   return sum;
 }
 
-accounting::Integer charged_before(ledger::Transaction& transaction, const ledger::AskerWindow& window) {
-  const ledger::AskerCharges found = transaction.charges(window);
+accounting::Integer charged_before(ledger::Transaction& transaction, const ledger::ChargeWindow& window) {
+  const ledger::PrincipalCharges found = transaction.charges(window);
   accounting::Integer sum = found.charged;
-  for (const ledger::AskerCharges::Held& held : found.held) sum += held.amount;
+  for (const ledger::PrincipalCharges::OpenReservation& held : found.open_reservations) sum += held.amount;
   return sum;
 }
 

@@ -9,9 +9,9 @@ namespace epsilog::engine {
 
 /// In grid units. What is overdue counts as ended, because it would be before anything is written.
 /// Throws  as Snapshot::charges().
-[[nodiscard]] accounting::Integer charged_before(ledger::Snapshot& view, const ledger::AskerWindow& window);
+[[nodiscard]] accounting::Integer charged_before(ledger::Snapshot& view, const ledger::ChargeWindow& window);
 /// Requires  what is overdue has ended.
 [[nodiscard]] accounting::Integer charged_before(ledger::Transaction& transaction,
-                                                 const ledger::AskerWindow& window);
+                                                 const ledger::ChargeWindow& window);
 
 }  // namespace epsilog::engine

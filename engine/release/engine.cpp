@@ -5,14 +5,13 @@
 #include <limits>
 
 #include "access.hpp"
-#include "askable.hpp"
 #include "assumed_count.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
 #include "charged_before.hpp"
-#include "checkpoint_keeper.hpp"
+#include "checkpoint_signer.hpp"
 #include "decide.hpp"
-#include "decided.hpp"
+#include "decision_call.hpp"
 #include "each_question.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -22,6 +21,7 @@
 #include "expiry.hpp"
 #include "judgement.hpp"
 #include "plan_advice.hpp"
+#include "question_checks.hpp"
 #include "recorded_names.hpp"
 #include "release_path.hpp"
 #include "request_path.hpp"
@@ -74,19 +74,19 @@ void assume_counts(Answer& answer, const Dataset& dataset, const Request& reques
   });
 }
 
-Answer planned(EngineState& state, const Request& request, const Alphas& alphas,
-               const AssumedCounts& counts) {
+Answer plan_as_answer(EngineState& state, const Request& request, const Alphas& alphas,
+                      const AssumedCounts& counts) {
   ledger::Snapshot view = state.snapshot();
   const auto applied = state.active_policy(view);
-  const Dataset& dataset = state.asked_dataset(applied->policy, request);
-  const Request admitted = as_admitted(applied->policy, dataset, request);
-  if (admitted.unread) return state.turned_away(*applied, dataset, admitted);
+  const Dataset& dataset = state.requested_dataset(applied->policy, request);
+  const Request admitted = admitted_request(applied->policy, dataset, request);
+  if (admitted.unread) return state.access_refusal(*applied, dataset, admitted);
   const std::string canonical = canonical_request(request);
   require_within_caps(request, canonical);
   require_askable(dataset, request);
   const auto plan = state.plans.plan(*applied, request, canonical);
   require_answerable(dataset, request, *plan);
-  Answer answer = state.described(request, plan, applied->version.version, alphas);
+  Answer answer = state.answer_from_plan(request, plan, applied->version.version, alphas);
   answer.planned.advice = plan_advice(dataset, request, *plan, alphas);
   if (request.rows.empty()) answer.planned.holds_from = state.plans.sizes(plan, alphas);
   for (std::size_t row = 0; row < plan->rows.size(); ++row) {
@@ -97,10 +97,10 @@ Answer planned(EngineState& state, const Request& request, const Alphas& alphas,
   if (!counts.empty()) assume_counts(answer, dataset, request, *plan, counts, alphas);
   const PlannedRequest of_policy{applied->policy, dataset, request, *plan};
   const std::vector<Debit> standing = debits_of(of_policy, view.calendar_time(), [&view](const auto& names) {
-    return after_expiries(view, view.accounts(names));
+    return accounts_after_expiries(view, view.accounts(names));
   });
-  const auto before = [&view](const ledger::AskerWindow& window) { return charged_before(view, window); };
-  add_judgement(answer, judged(of_policy, standing, before, std::nullopt), standing);
+  const auto before = [&view](const ledger::ChargeWindow& window) { return charged_before(view, window); };
+  add_judgement(answer, judge(of_policy, standing, before, std::nullopt), standing);
   note_held_calendar(answer, view.calendar_held_at().has_value());
   return answer;
 }
@@ -109,12 +109,13 @@ Answer planned(EngineState& state, const Request& request, const Alphas& alphas,
 
 Answer Engine::plan(const Request& request, const Alphas& alphas,
                     std::optional<std::int64_t> assumed_count) const {
-  return planned(*state_, request, alphas, assumed_count ? AssumedCounts{assumed_count} : AssumedCounts{});
+  return plan_as_answer(*state_, request, alphas,
+                        assumed_count ? AssumedCounts{assumed_count} : AssumedCounts{});
 }
 
 Answer Engine::plan_batch(const Request& batch, const Alphas& alphas,
                           std::span<const std::optional<std::int64_t>> assumed_counts) const {
-  return planned(*state_, batch, alphas, AssumedCounts(assumed_counts.begin(), assumed_counts.end()));
+  return plan_as_answer(*state_, batch, alphas, AssumedCounts(assumed_counts.begin(), assumed_counts.end()));
 }
 
 namespace {
@@ -123,12 +124,12 @@ namespace {
 template <class Read>
 void visit_readable(EngineState& state, const std::string& id,
                     accounting::CallbackRef<void(const Answer&)> visit, const Read& read) {
-  accounting::stop_if_asked();
+  accounting::stop_if_requested();
   std::optional<Answer> answer;
   try {
     answer = read();
   } catch (const LedgerCorrupt& fault) {
-    return state.unreadable(id, fault.what());
+    return state.report_unreadable(id, fault.what());
   }
   visit(*answer);
 }
@@ -170,11 +171,11 @@ auto each_of(accounting::CallbackRef<void(const Answer&)>& visit) {
 
 template <class Page>
 BatchRows rows_of(const Page& page) {
-  return page.rows ? BatchRows::told : BatchRows::left_out;
+  return page.rows ? BatchRows::included : BatchRows::left_out;
 }
 
-void require_held(const Request& request, bool held) {
-  if ((request.holding != Holding::none) == held) return;
+void require_reservation(const Request& request, bool held) {
+  if ((request.reservation != ReservationKind::none) == held) return;
   throw InvalidParameter(held ? "reserve: the request says nothing of being held"
                               : "release: a request that is held is reserved, then committed");
 }
@@ -183,15 +184,15 @@ void require_held(const Request& request, bool held) {
 
 Answer Engine::release(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
                        const Progress& progress) {
-  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
-  require_held(request, false);
-  return std::move(decided(*state_, {&request, 1}, &bits, alphas, progress).front());
+  const CheckpointSigner::AfterCall at_end(state_->checkpoints());
+  require_reservation(request, false);
+  return std::move(decide_requests(*state_, {&request, 1}, &bits, alphas, progress).front());
 }
 
 Answer Engine::reserve(const Request& request, const Alphas& alphas) {
-  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
-  require_held(request, true);
-  return std::move(decided(*state_, {&request, 1}, nullptr, alphas, {}).front());
+  const CheckpointSigner::AfterCall at_end(state_->checkpoints());
+  require_reservation(request, true);
+  return std::move(decide_requests(*state_, {&request, 1}, nullptr, alphas, {}).front());
 }
 
 void Engine::submit(const Request& request, mechanisms::BitSource& bits, const Alphas& alphas,
@@ -202,38 +203,38 @@ void Engine::submit(const Request& request, mechanisms::BitSource& bits, const A
   Submissions::of(state).submit(request, &bits, alphas, on_done);
 }
 
-Answer Engine::commit(const std::string& id, const Asker& by, const std::optional<std::string>& supplied,
+Answer Engine::commit(const std::string& id, const Actor& by, const std::optional<std::string>& supplied,
                       mechanisms::BitSource& bits, const Alphas& alphas, const Progress& progress) {
-  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
-  check_asker(by);
-  return committed(*state_, {id, by, supplied}, bits, alphas, progress);
+  const CheckpointSigner::AfterCall at_end(state_->checkpoints());
+  check_actor(by);
+  return commit_reservation(*state_, {id, by, supplied}, bits, alphas, progress);
 }
 
-Answer Engine::cancel(const std::string& id, const Asker& by) {
-  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
-  check_asker(by);
-  return cancelled(*state_, id, by);
+Answer Engine::cancel(const std::string& id, const Actor& by) {
+  const CheckpointSigner::AfterCall at_end(state_->checkpoints());
+  check_actor(by);
+  return cancel_request(*state_, id, by);
 }
 
-Answer Engine::issue_token(const std::string& id, const Asker& by) {
-  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
-  check_asker(by);
-  return token_issued(*state_, id, by);
+Answer Engine::issue_token(const std::string& id, const Actor& by) {
+  const CheckpointSigner::AfterCall at_end(state_->checkpoints());
+  check_actor(by);
+  return issue_data_token(*state_, id, by);
 }
 
-Answer Engine::approve(const std::string& id, const Asker& by, const std::string& why,
+Answer Engine::approve(const std::string& id, const Actor& by, const std::string& why,
                        const std::optional<std::string>& seen) {
-  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
-  check_asker(by);
+  const CheckpointSigner::AfterCall at_end(state_->checkpoints());
+  check_actor(by);
   check_reason(why);
-  return approved(*state_, id, by, why, seen);
+  return approve_request(*state_, id, by, why, seen);
 }
 
-Answer Engine::reject(const std::string& id, const Asker& by, const std::string& why) {
-  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
-  check_asker(by);
+Answer Engine::reject(const std::string& id, const Actor& by, const std::string& why) {
+  const CheckpointSigner::AfterCall at_end(state_->checkpoints());
+  check_actor(by);
   check_reason(why);
-  return rejected(*state_, id, by, why);
+  return reject_request(*state_, id, by, why);
 }
 
 void Engine::pending(const std::string& dataset, accounting::CallbackRef<void(const Answer&)> visit) const {
@@ -258,16 +259,16 @@ HistoryEnd Engine::pending_while(const PendingPage& page,
         });
         return goes_on;
       },
-      [&](const ledger::MalformedRecord& record) { state_->unreadable(record.id, record.message); });
+      [&](const ledger::MalformedRecord& record) { state_->report_unreadable(record.id, record.message); });
   return {std::to_string(end.last), end.more};
 }
 
 std::vector<Answer> Engine::release_many(std::span<const Request> requests, mechanisms::BitSource& bits,
                                          const Alphas& alphas, const Progress& progress) {
-  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
+  const CheckpointSigner::AfterCall at_end(state_->checkpoints());
   if (requests.empty()) return {};
-  for (const Request& request : requests) require_held(request, false);
-  return decided(*state_, requests, &bits, alphas, progress);
+  for (const Request& request : requests) require_reservation(request, false);
+  return decide_requests(*state_, requests, &bits, alphas, progress);
 }
 
 std::string Engine::same_question(const Request& request) const {
@@ -317,10 +318,11 @@ ledger::RangeEnd visit_history(EngineState& state, ledger::Snapshot& view, const
   return view.each_decision_while(
       range,
       [&](const ledger::StoredDecision& stored) {
-        visit_readable(state, stored.id, told, [&] { return state.recalled(stored, view, alphas, rows); });
+        visit_readable(state, stored.id, told,
+                       [&] { return state.recorded_answer(stored, view, alphas, rows); });
         return goes_on;
       },
-      [&](const ledger::MalformedRecord& record) { state.unreadable(record.id, record.message); });
+      [&](const ledger::MalformedRecord& record) { state.report_unreadable(record.id, record.message); });
 }
 
 }  // namespace
@@ -329,8 +331,8 @@ void Engine::history(const std::string& dataset, std::int64_t limit,
                      accounting::CallbackRef<void(const Answer&)> visit) const {
   ledger::Snapshot view = state_->snapshot();
   static_cast<void>(visit_history(*state_, view,
-                                  {.dataset = dataset, .after = view.before_last(dataset, limit)}, {},
-                                  BatchRows::told, each_of(visit)));
+                                  {.dataset = dataset, .after = view.seq_before_last(dataset, limit)}, {},
+                                  BatchRows::included, each_of(visit)));
 }
 
 HistoryEnd Engine::history(const HistoryPage& page,
@@ -349,7 +351,7 @@ HistoryEnd Engine::history_while(const HistoryPage& page,
   const bool begins = page.after.empty() && !page.since.empty();
   const ledger::DecisionRange range{
       .dataset = page.dataset,
-      .after = begins ? view.decisions_before(page.since) : place_of_cursor(page.after, ""),
+      .after = begins ? view.decision_count_before(page.since) : place_of_cursor(page.after, ""),
       .limit = page.limit,
       .asker = page.asker};
   const ledger::RangeEnd end = visit_history(*state_, view, range, page.alphas, rows_of(page), visit);
@@ -372,7 +374,7 @@ HistoryEnd Engine::newest_while(const NewestPage& page,
 }
 
 std::int64_t Engine::newest_seq() const {
-  return state_->snapshot().decisions();
+  return state_->snapshot().decision_count();
 }
 
 void Engine::outcomes_after(std::int64_t seq,
@@ -381,24 +383,24 @@ void Engine::outcomes_after(std::int64_t seq,
 }
 
 std::int64_t Engine::last_before(const std::string& time) const {
-  return state_->snapshot().decisions_before(time);
+  return state_->snapshot().decision_count_before(time);
 }
 
 Answer Engine::show(const std::string& decision_id, const Alphas& alphas) const {
   ledger::Snapshot view = state_->snapshot();
-  auto stored = view.find_token(decision_id);
-  if (!stored) stored = view.find_id(decision_id);
+  auto stored = view.find_by_token(decision_id);
+  if (!stored) stored = view.find_by_id(decision_id);
   if (!stored) throw NotFound("no decision '" + decision_id + "' in this ledger");
   const auto outcome = stored->draft.outcome;
   const bool waits = outcome == ledger::Outcome::pending || outcome == ledger::Outcome::reserved;
   if (!waits) {
-    Answer answer = state_->recalled(*stored, view, alphas);
+    Answer answer = state_->recorded_answer(*stored, view, alphas);
     add_log(answer, *stored, view);
     return answer;
   }
   const RequestFamily family = family_of(view, stored->id).value();
   Answer answer = state_->family_answer(family, view, alphas);
-  add_log(answer, family.told(), view);
+  add_log(answer, family.current_decision(), view);
   return answer;
 }
 
@@ -416,8 +418,8 @@ std::string Engine::ledger_id() const {
   return state_->ledger_id;
 }
 
-std::optional<std::string> Engine::poisoned() const {
-  return state_->poisoned();
+std::optional<std::string> Engine::poison_reason() const {
+  return state_->poison_reason();
 }
 
 void Engine::check_recording(std::int64_t wait_ms) const {
@@ -426,9 +428,9 @@ void Engine::check_recording(std::int64_t wait_ms) const {
 }
 
 LedgerCondition Engine::condition() const {
-  return {.end_memory = state_->writer().end_memory(),
-          .untold_replicas = state_->snapshot().untold_replicas(),
-          .over_fuse = state_->writer().lies_over_fuse()};
+  return {.end_mark_state = state_->writer().end_mark_state(),
+          .stale_replicas = state_->snapshot().stale_replicas(),
+          .over_fuse = state_->writer().is_on_fuse()};
 }
 
 std::optional<std::string> Engine::calendar_held_at() const {

@@ -9,14 +9,14 @@
 #include "answer_tick.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
-#include "checkpoint_keeper.hpp"
+#include "checkpoint_signer.hpp"
+#include "commit_queue.hpp"
 #include "decide.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/concealed_dataset.hpp"
 #include "epsilog/engine/held_calendar.hpp"
-#include "epsilog/engine/request_sight.hpp"
+#include "epsilog/engine/request_visibility.hpp"
 #include "epsilog/ledger/digest.hpp"
-#include "group_line.hpp"
 #include "later_policy.hpp"
 #include "request_act.hpp"
 #include "scopes.hpp"
@@ -54,9 +54,9 @@ EngineState::EngineState(std::string path, const EngineOptions& engine_options)
       options(engine_options),
       process_(::getpid()),
       ledger_(ledger::Ledger::open_on_demand(ledger_path, with_replica(options.ledger_options()))),
-      line_(std::make_unique<GroupLine>()),
+      commit_queue_(std::make_unique<CommitQueue>()),
       ticks_(options.answers ? std::make_unique<AnswerTicks>(*options.answers) : nullptr),
-      checkpoints_(std::make_unique<CheckpointKeeper>(
+      checkpoints_(std::make_unique<CheckpointSigner>(
           WatchedEngine{.ledger = ledger_,
                         .ledger_path = ledger_path,
                         .warn = options.warn,
@@ -82,9 +82,9 @@ ledger::Options EngineState::with_replica(ledger::Options ledger_options) {
 EngineState::~EngineState() {
   if (::getpid() == process_) return;
   // In a forked child the threads that wait in them are not there: what they wait for cannot be destroyed.
-  static_cast<void>(beside_.release());
+  static_cast<void>(background_work_.release());
   static_cast<void>(checkpoints_.release());
-  static_cast<void>(line_.release());
+  static_cast<void>(commit_queue_.release());
 }
 
 void EngineState::require_own_process() const {
@@ -92,18 +92,19 @@ void EngineState::require_own_process() const {
   throw InvalidParameter("engine: opened before fork() and used after it; open it again in the child");
 }
 
-BesideCalls& EngineState::beside(accounting::CallbackRef<std::unique_ptr<BesideCalls>()> make) {
+BackgroundWork& EngineState::background_work(
+    accounting::CallbackRef<std::unique_ptr<BackgroundWork>()> make) {
   const std::lock_guard lock(mutex_);
-  if (!beside_) beside_ = make();
-  return *beside_;
+  if (!background_work_) background_work_ = make();
+  return *background_work_;
 }
 
 ledger::Snapshot EngineState::snapshot() {
   return ledger_.snapshot();
 }
 
-std::optional<std::string> EngineState::poisoned() {
-  return ledger_.poisoned();
+std::optional<std::string> EngineState::poison_reason() {
+  return ledger_.poison_reason();
 }
 
 std::shared_ptr<const AppliedPolicy> EngineState::known_policy(std::int64_t version) {
@@ -112,7 +113,7 @@ std::shared_ptr<const AppliedPolicy> EngineState::known_policy(std::int64_t vers
   return known != policies_.end() ? known->second : nullptr;
 }
 
-std::shared_ptr<const AppliedPolicy> EngineState::remembered(const ledger::PolicyVersion& version) {
+std::shared_ptr<const AppliedPolicy> EngineState::remember_policy(const ledger::PolicyVersion& version) {
   if (auto known = known_policy(version.version)) return known;
   // Unlocked, because parsing takes long: two threads may both parse, and the first to end is remembered.
   auto parsed = std::make_shared<const AppliedPolicy>(AppliedPolicy{version, parsed_policy(version)});
@@ -123,7 +124,7 @@ std::shared_ptr<const AppliedPolicy> EngineState::remembered(const ledger::Polic
 std::shared_ptr<const AppliedPolicy> EngineState::active_policy(ledger::Snapshot& view) {
   // A version never changes: its text and their digest are read when it is met.
   if (auto known = known_policy(view.active_policy_version())) return known;
-  return remembered(view.active_policy());
+  return remember_policy(view.active_policy());
 }
 
 std::shared_ptr<const AppliedPolicy> EngineState::newest_policy() {
@@ -135,13 +136,13 @@ std::shared_ptr<const AppliedPolicy> EngineState::policy(ledger::Snapshot& view,
   if (auto known = known_policy(version)) return known;
   std::shared_ptr<const AppliedPolicy> found;
   view.each_policy_version([&](const ledger::PolicyVersion& candidate) {
-    if (candidate.version == version) found = remembered(candidate);
+    if (candidate.version == version) found = remember_policy(candidate);
   });
   if (!found) throw LedgerCorrupt("policy version " + std::to_string(version) + " is not in the ledger");
   return found;
 }
 
-const Dataset& EngineState::asked_dataset(const Policy& active, const Request& request) const {
+const Dataset& EngineState::requested_dataset(const Policy& active, const Request& request) const {
   if (!options.conceals_datasets) return active.dataset(request.dataset);
   const Dataset* const dataset = find_dataset(active, request.dataset);
   if (dataset == nullptr || !may_ask(active, *dataset, request.principal))
@@ -149,27 +150,28 @@ const Dataset& EngineState::asked_dataset(const Policy& active, const Request& r
   return *dataset;
 }
 
-Answer EngineState::turned_away(const AppliedPolicy& applied, const Dataset& dataset,
-                                const Request& unread) const {
-  Answer answer = turned_away_answer(applied.policy, dataset, unread, applied.version.version);
+Answer EngineState::access_refusal(const AppliedPolicy& applied, const Dataset& dataset,
+                                   const Request& unread) const {
+  Answer answer = access_refusal_answer(applied.policy, dataset, unread, applied.version.version);
   answer.recorded.ledger_id = ledger_id;
   return answer;
 }
 
 void EngineState::remember_policies(ledger::Snapshot& view) {
-  view.each_policy_version([this](const ledger::PolicyVersion& version) { (void)remembered(version); });
+  view.each_policy_version([this](const ledger::PolicyVersion& version) { (void)remember_policy(version); });
 }
 
-Answer EngineState::described(const Request& request, const Plan& plan, std::int64_t policy_version,
-                              std::vector<std::vector<Accuracy>> accuracy) const {
+Answer EngineState::answer_from_plan(const Request& request, const Plan& plan, std::int64_t policy_version,
+                                     std::vector<std::vector<Accuracy>> accuracy) const {
   Answer answer = planned_answer(request, plan, policy_version, std::move(accuracy));
   answer.recorded.ledger_id = ledger_id;
   return answer;
 }
 
-Answer EngineState::described(const Request& request, const std::shared_ptr<const Plan>& plan,
-                              std::int64_t policy_version, std::span<const Rational> alphas, BatchRows rows) {
-  const bool tells_rows = rows == BatchRows::told;
+Answer EngineState::answer_from_plan(const Request& request, const std::shared_ptr<const Plan>& plan,
+                                     std::int64_t policy_version, std::span<const Rational> alphas,
+                                     BatchRows rows) {
+  const bool tells_rows = rows == BatchRows::included;
   Answer answer =
       planned_answer(request, *plan, policy_version, plans.accuracies(plan, alphas),
                      tells_rows ? plans.accuracies_of_rows(plan, alphas) : std::vector<Accuracies>(), rows);
@@ -190,17 +192,17 @@ void EngineState::add_intervals(Answer& answer, const std::shared_ptr<const Plan
   }
 }
 
-Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
-                             std::span<const Rational> alphas, BatchRows rows) {
-  const ledger::StoredDecision root = asked_by(view, stored);
+Answer EngineState::recorded_answer(const ledger::StoredDecision& stored, ledger::Snapshot& view,
+                                    std::span<const Rational> alphas, BatchRows rows) {
+  const ledger::StoredDecision root = root_decision(view, stored);
   Request request = parse_stored_request(root.draft.request).request;
   request.principal = stored.draft.principal;
   request.key = stored.draft.key;
   const auto applied = policy(view, stored.draft.policy_version);
   try {
     const auto plan = plans.plan(*applied, request, canonical_request(request));
-    Answer answer = described(request, plan, stored.draft.policy_version,
-                              told_alphas(stored.draft.reasons, alphas), rows);
+    Answer answer = answer_from_plan(request, plan, stored.draft.policy_version,
+                                     accuracy_alphas(stored.draft.reasons, alphas), rows);
     answer.asked.asker = root.draft.principal;
     add_approvals(answer, root, applied->policy);
     add_decision(answer, stored, false);
@@ -221,8 +223,8 @@ Answer EngineState::recalled(const ledger::StoredDecision& stored, ledger::Snaps
 Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot& view,
                                   std::span<const Rational> alphas, BatchRows rows) {
   const RequestState state = family.state();
-  const ledger::StoredDecision& told = family.told();
-  Answer answer = recalled(told, view, alphas, rows);
+  const ledger::StoredDecision& told = family.current_decision();
+  Answer answer = recorded_answer(told, view, alphas, rows);
   answer.recorded.state = state;
   answer.asked.principal = family.root.draft.principal;
   answer.asked.via = family.root.via;
@@ -247,24 +249,24 @@ Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot&
   return answer;
 }
 
-Answer EngineState::replayed(const ledger::StoredDecision& stored, ledger::Snapshot& view,
-                             std::span<const Rational> alphas) {
+Answer EngineState::replay_answer(const ledger::StoredDecision& stored, ledger::Snapshot& view,
+                                  std::span<const Rational> alphas) {
   const auto family = family_of(view, stored.id);
-  Answer answer = family ? family_answer(*family, view, alphas) : recalled(stored, view, alphas);
+  Answer answer = family ? family_answer(*family, view, alphas) : recorded_answer(stored, view, alphas);
   answer.recorded.replayed = true;
   // It is told to who asked it, who sees all of it but perhaps the token.
   if (!answer.recorded.token.empty()) {
     const Viewer asker{answer.asked.asker};
-    answer = as_seen_by(active_policy(view)->policy, asker, std::move(answer));
+    answer = redacted_answer(active_policy(view)->policy, asker, std::move(answer));
   }
-  add_log(answer, family ? family->told() : stored, view);
+  add_log(answer, family ? family->current_decision() : stored, view);
   return answer;
 }
 
-void EngineState::unreadable(const std::string& decision_id, const std::string& message) {
+void EngineState::report_unreadable(const std::string& decision_id, const std::string& message) {
   {
     const std::lock_guard lock(mutex_);
-    if (!unreadable_.emplace(decision_id, message).second) return;
+    if (!reported_unreadable_.emplace(decision_id, message).second) return;
   }
   if (options.unreadable) options.unreadable({decision_id, message});
 }
@@ -273,7 +275,7 @@ void add_log(Answer& answer, const ledger::StoredDecision& told, ledger::Snapsho
              const std::optional<ledger::TreeHead>& tree) {
   if (!answer.recorded.durable.value_or(false)) return;
   try {
-    answer.recorded.log = view.log_place(told, tree);
+    answer.recorded.log = view.log_position(told, tree);
   } catch (const LedgerCorrupt&) {
     // What was answered does not depend on the tree.
   }
@@ -330,9 +332,9 @@ void add_approvals(Answer& answer, const ledger::StoredDecision& root, const Pol
     answer.planned.approvals_required = dataset->approvals->required;
 }
 
-std::span<const Rational> told_alphas(const std::string& reasons, std::span<const Rational> alphas) {
+std::span<const Rational> accuracy_alphas(const std::string& reasons, std::span<const Rational> alphas) {
   const Decision decision = parse_reasons(reasons);
-  const auto of_a_rule = [](const Reason& reason) { return is_of_a_rule(reason.code); };
+  const auto of_a_rule = [](const Reason& reason) { return is_rule_refusal(reason.code); };
   return std::any_of(decision.reasons().begin(), decision.reasons().end(), of_a_rule)
              ? std::span<const Rational>()
              : alphas;
@@ -353,13 +355,13 @@ void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool rep
   answer.recorded.seq = stored.seq;
   answer.recorded.decided_under = stored.decided_under;
   answer.recorded.rules = stored.rules;
-  answer.recorded.program = stored.program;
+  answer.recorded.build = stored.build;
   answer.recorded.created_at = stored.created_at;
   if (stored.token) answer.recorded.token_sha256 = ledger::hex_text(stored.token->sha256);
   const Decision decision = parse_reasons(stored.draft.reasons);
   answer.recorded.reasons = decision.reasons();
   answer.recorded.reasons_count = decision.count();
-  const bool closed = closes_the_door(answer.recorded.reasons);
+  const bool closed = hides_balances(answer.recorded.reasons);
   if (closed) withhold_plan(answer);
   if (!closed) answer.recorded.accounts = stored.accounts;
   if (stored.release) {
@@ -382,9 +384,9 @@ void add_unopened_accounts(Answer& answer, const AppliedPolicy& applied, const R
   const Dataset& dataset = applied.policy.dataset(request.dataset);
   // The calendar may stand still; it never ran ahead of the decision.
   const std::string& then = std::min(answer.recorded.created_at, calendar_time);
-  const std::vector<Ask> asked = asks(applied.policy, dataset, request, plan, then);
+  const std::vector<PlannedCharge> asked = planned_charges(applied.policy, dataset, request, plan, then);
   const std::vector<ledger::AccountName> names = account_names(asked);
-  if (recordable(names) < names.size()) return;  // it was stored with some of those that were open
+  if (recordable_count(names) < names.size()) return;  // it was stored with some of those that were open
   std::vector<ledger::AccountState>& accounts = answer.recorded.accounts;
   const bool same_period = std::all_of(accounts.begin(), accounts.end(), [&names](const auto& account) {
     return std::find(names.begin(), names.end(), account.name()) != names.end();

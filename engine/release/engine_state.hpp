@@ -22,15 +22,15 @@
 namespace epsilog::engine {
 
 class AnswerTicks;
-class CheckpointKeeper;
-class GroupLine;
+class CheckpointSigner;
+class CommitQueue;
 
 /// What goes on beside the calls of an engine, and ends before it does.
-struct BesideCalls {
-  BesideCalls() = default;
-  BesideCalls(const BesideCalls&) = delete;
-  BesideCalls& operator=(const BesideCalls&) = delete;
-  virtual ~BesideCalls() = default;
+struct BackgroundWork {
+  BackgroundWork() = default;
+  BackgroundWork(const BackgroundWork&) = delete;
+  BackgroundWork& operator=(const BackgroundWork&) = delete;
+  virtual ~BackgroundWork() = default;
 };
 
 struct EngineState {
@@ -44,17 +44,18 @@ struct EngineState {
   /// Throws  InvalidParameter there.
   void require_own_process() const;
   /// Who waits to be recorded.
-  [[nodiscard]] GroupLine& line() noexcept { return *line_; }
+  [[nodiscard]] CommitQueue& commit_queue() noexcept { return *commit_queue_; }
   /// When what was read from data may leave; nullptr: at once.
   [[nodiscard]] AnswerTicks* ticks() noexcept { return ticks_.get(); }
   /// Told of each COMMIT, and when its answers left.
-  [[nodiscard]] CheckpointKeeper& checkpoints() noexcept { return *checkpoints_; }
+  [[nodiscard]] CheckpointSigner& checkpoints() noexcept { return *checkpoints_; }
   /// Made when first asked for.
-  [[nodiscard]] BesideCalls& beside(accounting::CallbackRef<std::unique_ptr<BesideCalls>()> make);
+  [[nodiscard]] BackgroundWork& background_work(
+      accounting::CallbackRef<std::unique_ptr<BackgroundWork>()> make);
 
   /// A read view; takes no lock.
   [[nodiscard]] ledger::Snapshot snapshot();
-  [[nodiscard]] std::optional<std::string> poisoned();
+  [[nodiscard]] std::optional<std::string> poison_reason();
   /// Opened for writing by its first begin(): not before the input was checked (guarantee G8).
   [[nodiscard]] ledger::Ledger& writer() noexcept { return ledger_; }
 
@@ -68,40 +69,41 @@ struct EngineState {
 
   /// The dataset of the request, for whoever asks anew.
   /// Throws  NotFound; ConcealedDataset (concealed_dataset.hpp) in its place where EngineOptions say so.
-  [[nodiscard]] const Dataset& asked_dataset(const Policy& active, const Request& request) const;
+  [[nodiscard]] const Dataset& requested_dataset(const Policy& active, const Request& request) const;
 
-  /// What is said of a request that as_admitted() left unread: that who asks may not ask this dataset.
-  [[nodiscard]] Answer turned_away(const AppliedPolicy& applied, const Dataset& dataset,
-                                   const Request& unread) const;
+  /// What is said of a request that admitted_request() left unread: that who asks may not ask this dataset.
+  [[nodiscard]] Answer access_refusal(const AppliedPolicy& applied, const Dataset& dataset,
+                                      const Request& unread) const;
 
   /// Parses every version now, so that a walk over the history needs no second query.
   void remember_policies(ledger::Snapshot& view);
 
   /// The public part of an answer: what is asked, and what is or would be recorded.
-  [[nodiscard]] Answer described(const Request& request, const Plan& plan, std::int64_t policy_version,
-                                 std::vector<std::vector<Accuracy>> accuracy) const;
+  [[nodiscard]] Answer answer_from_plan(const Request& request, const Plan& plan, std::int64_t policy_version,
+                                        std::vector<std::vector<Accuracy>> accuracy) const;
   /// With the accuracies that are remembered of the plan.
-  [[nodiscard]] Answer described(const Request& request, const std::shared_ptr<const Plan>& plan,
-                                 std::int64_t policy_version, std::span<const Rational> alphas,
-                                 BatchRows rows = BatchRows::told);
+  [[nodiscard]] Answer answer_from_plan(const Request& request, const std::shared_ptr<const Plan>& plan,
+                                        std::int64_t policy_version, std::span<const Rational> alphas,
+                                        BatchRows rows = BatchRows::included);
   /// Of what it says was released.
   void add_intervals(Answer& answer, const std::shared_ptr<const Plan>& plan,
                      std::span<const Rational> alphas);
   /// A stored decision as an answer. Plans again under its policy version, for what is not stored. Of what a
   /// rule refused it computes no accuracy.
-  [[nodiscard]] Answer recalled(const ledger::StoredDecision& stored, ledger::Snapshot& view,
-                                std::span<const Rational> alphas, BatchRows rows = BatchRows::told);
+  [[nodiscard]] Answer recorded_answer(const ledger::StoredDecision& stored, ledger::Snapshot& view,
+                                       std::span<const Rational> alphas,
+                                       BatchRows rows = BatchRows::included);
 
   /// What became of a request that waits or waited: its answer if it was granted, its refusal, else what is
   /// or was open, in the state the request is in.
   [[nodiscard]] Answer family_answer(const RequestFamily& family, ledger::Snapshot& view,
-                                     std::span<const Rational> alphas, BatchRows rows = BatchRows::told);
+                                     std::span<const Rational> alphas, BatchRows rows = BatchRows::included);
   /// The answer to a request that was decided earlier.
-  [[nodiscard]] Answer replayed(const ledger::StoredDecision& stored, ledger::Snapshot& view,
-                                std::span<const Rational> alphas);
+  [[nodiscard]] Answer replay_answer(const ledger::StoredDecision& stored, ledger::Snapshot& view,
+                                     std::span<const Rational> alphas);
 
   /// Tells EngineOptions::unreadable, once of each.
-  void unreadable(const std::string& decision_id, const std::string& message);
+  void report_unreadable(const std::string& decision_id, const std::string& message);
 
   std::string ledger_path;
   EngineOptions options;
@@ -112,17 +114,17 @@ struct EngineState {
   [[nodiscard]] ledger::Options with_replica(ledger::Options ledger_options);
   /// Parses it unless it is known.
   /// Throws  LedgerCorrupt, each time; nothing is remembered then.
-  std::shared_ptr<const AppliedPolicy> remembered(const ledger::PolicyVersion& version);
+  std::shared_ptr<const AppliedPolicy> remember_policy(const ledger::PolicyVersion& version);
 
   const pid_t process_;
   ledger::Ledger ledger_;  // thread-safe
-  std::unique_ptr<GroupLine> line_;
+  std::unique_ptr<CommitQueue> commit_queue_;
   const std::unique_ptr<AnswerTicks> ticks_;
   std::mutex mutex_;  // guards what follows
   std::map<std::int64_t, std::shared_ptr<const AppliedPolicy>> policies_;
-  std::set<std::pair<std::string, std::string>> unreadable_;  // (decision, message)
-  std::unique_ptr<CheckpointKeeper> checkpoints_;
-  std::unique_ptr<BesideCalls> beside_;
+  std::set<std::pair<std::string, std::string>> reported_unreadable_;  // (decision, message)
+  std::unique_ptr<CheckpointSigner> checkpoints_;
+  std::unique_ptr<BackgroundWork> background_work_;
 };
 
 /// Fills in where the line of the decision stands that the answer names, if that can be read: in `tree`,
@@ -134,8 +136,8 @@ void add_log(Answer& answer, const ledger::StoredDecision& told, ledger::Snapsho
 void add_approvals(Answer& answer, const ledger::StoredDecision& root, const Policy& policy);
 /// The probabilities at which the accuracy of a decision with these reasons is told: none where a rule
 /// refused it, so that who may not ask for something costs nothing by asking.
-[[nodiscard]] std::span<const Rational> told_alphas(const std::string& reasons,
-                                                    std::span<const Rational> alphas);
+[[nodiscard]] std::span<const Rational> accuracy_alphas(const std::string& reasons,
+                                                        std::span<const Rational> alphas);
 /// Fills in what only a recorded decision has.
 void add_decision(Answer& answer, const ledger::StoredDecision& stored, bool replayed);
 /// Adds the accounts that the request touches and nobody has opened yet, such as that of a period without a

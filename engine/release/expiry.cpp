@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "checkpoint_keeper.hpp"
+#include "checkpoint_signer.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "request_act.hpp"
@@ -21,15 +21,15 @@ ledger::UnreadableRow listed_wrongly(const std::string& id) {
 void expire(ledger::Transaction& transaction, const std::string& id) {
   const auto family = family_of(transaction, id);
   if (!family) throw listed_wrongly(id);
-  end_uncommitted(transaction, *family, {Act::Verb::expire, family->holder().id}, asker_of(family->root));
+  end_uncommitted(transaction, *family, {Act::Verb::expire, family->holder().id}, actor_of(family->root));
 }
 
 /// What is overdue by its deadline, except one decision; then the reservations that hold budget of a period
 /// that is not the calendar's current one any more.
-std::vector<std::string> overdue(ledger::Transaction& transaction, const std::string& except) {
-  std::vector<std::string> ids = transaction.overdue();
+std::vector<std::string> overdue_decisions(ledger::Transaction& transaction, const std::string& except) {
+  std::vector<std::string> ids = transaction.overdue_ids();
   std::erase(ids, except);
-  for (const ledger::AccountState& account : transaction.reserved_in_periods()) {
+  for (const ledger::AccountState& account : transaction.period_accounts_with_reservations()) {
     if (!period_over(account.scope, transaction.calendar_time())) continue;
     for (std::string& id : transaction.open_reservations_of(account.id)) {
       if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(std::move(id));
@@ -45,7 +45,7 @@ bool forfeits(const RequestFamily& family) {
 }
 
 void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& family, const Act& act,
-                     const Asker& who) {
+                     const Actor& who) {
   const ledger::StoredDecision& holder = family.holder();
   const bool forfeited = forfeits(family);
   transaction.resolve(draft_about(holder, forfeited ? ledger::Outcome::forfeited : ledger::Outcome::voided,
@@ -62,8 +62,8 @@ bool is_overdue(ledger::Snapshot& view, const RequestFamily& family) {
                      [&](const auto& account) { return period_over(account.scope, calendar_time); });
 }
 
-std::vector<ledger::AccountState> after_expiries(ledger::Snapshot& view,
-                                                 std::vector<ledger::AccountState> accounts) {
+std::vector<ledger::AccountState> accounts_after_expiries(ledger::Snapshot& view,
+                                                          std::vector<ledger::AccountState> accounts) {
   const bool held = std::any_of(accounts.begin(), accounts.end(),
                                 [](const auto& account) { return account.balance.reserved > 0; });
   if (!held) return accounts;
@@ -96,15 +96,15 @@ std::vector<ledger::AccountState> after_expiries(ledger::Snapshot& view,
 namespace {
 
 /// False if there is more to end than one transaction does.
-bool end_overdue(EngineState& state, Begun& begun, const std::string& except) {
-  for (const std::string& id : overdue(begun.transaction, except)) {
+bool end_overdue(EngineState& state, BegunTransaction& begun, const std::string& except) {
+  for (const std::string& id : overdue_decisions(begun.transaction, except)) {
     // Without its replica nothing of them can be recorded by itself.
-    if (begun.ended >= kExpiriesMax && !begun.transaction.lacks_replica()) return false;
+    if (begun.ended >= kExpiriesMax && !begun.transaction.is_without_replica()) return false;
     try {
       expire(begun.transaction, id);
       ++begun.ended;
     } catch (const ledger::UnreadableRow& fault) {
-      state.unreadable(id, fault.what());
+      state.report_unreadable(id, fault.what());
     }
   }
   return true;
@@ -112,16 +112,17 @@ bool end_overdue(EngineState& state, Begun& begun, const std::string& except) {
 
 }  // namespace
 
-Begun begin_after_expiries(EngineState& state, const std::string& except, const ledger::PolicyVersion* next) {
+BegunTransaction begin_after_expiries(EngineState& state, const std::string& except,
+                                      const ledger::PolicyVersion* next) {
   ledger::Ledger& ledger = state.writer();
   for (;;) {
-    Begun begun{next != nullptr ? ledger.begin_to_apply(*next) : ledger.begin()};
+    BegunTransaction begun{next != nullptr ? ledger.begin_to_apply(*next) : ledger.begin()};
     if (end_overdue(state, begun, except)) return begun;
-    (void)committed(state, std::move(begun.transaction));
+    (void)commit_transaction(state, std::move(begun.transaction));
   }
 }
 
-std::vector<ledger::StoredDecision> committed(EngineState& state, ledger::Transaction transaction) {
+std::vector<ledger::StoredDecision> commit_transaction(EngineState& state, ledger::Transaction transaction) {
   const std::int64_t policy_version = transaction.active_policy_version();
   std::vector<ledger::StoredDecision> recorded;
   try {
@@ -130,14 +131,15 @@ std::vector<ledger::StoredDecision> committed(EngineState& state, ledger::Transa
     if (state.options.warn) state.options.warn(behind.what());
     return behind.decisions();  // of which nothing is signed yet
   }
-  state.checkpoints().committed(policy_version, recorded.empty() ? nullptr : &recorded.back());
+  state.checkpoints().note_commit(policy_version, recorded.empty() ? nullptr : &recorded.back());
   return recorded;
 }
 
-std::optional<Begun> begin_after_expiries_within(EngineState& state, std::chrono::milliseconds wait) {
+std::optional<BegunTransaction> begin_after_expiries_within(EngineState& state,
+                                                            std::chrono::milliseconds wait) {
   std::optional<ledger::Transaction> transaction = state.writer().begin_within(wait);
   if (!transaction) return std::nullopt;
-  Begun begun{std::move(*transaction)};
+  BegunTransaction begun{std::move(*transaction)};
   if (!end_overdue(state, begun, "")) return std::nullopt;
   return begun;
 }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine_state.hpp"
-#include "epsilog/engine/asker.hpp"
+#include "epsilog/engine/actor.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "request_act.hpp"
 #include "request_family.hpp"
@@ -14,7 +14,7 @@
 namespace epsilog::engine {
 
 /// A transaction that began with ending what was overdue.
-struct Begun {
+struct BegunTransaction {
   ledger::Transaction transaction;
   std::size_t ended = 0;  ///< decisions recorded in it so far
 };
@@ -25,22 +25,22 @@ struct Begun {
 /// read stays open and is told to EngineOptions::unreadable: it stops nobody.
 /// `next`: the policy that the transaction will apply, as Ledger::begin_to_apply(); where that has to name
 /// another replica first, all that is overdue ends with it.
-[[nodiscard]] Begun begin_after_expiries(EngineState& state, const std::string& except = "",
-                                         const ledger::PolicyVersion* next = nullptr);
+[[nodiscard]] BegunTransaction begin_after_expiries(EngineState& state, const std::string& except = "",
+                                                    const ledger::PolicyVersion* next = nullptr);
 /// The same without waiting longer than that: none if the turn is not to be had, or more than one transaction
 /// ends would end.
-[[nodiscard]] std::optional<Begun> begin_after_expiries_within(EngineState& state,
-                                                               std::chrono::milliseconds wait);
+[[nodiscard]] std::optional<BegunTransaction> begin_after_expiries_within(EngineState& state,
+                                                                          std::chrono::milliseconds wait);
 
 /// COMMIT. What it made durable in the ledger and not in the replica is told as not durable, without values,
 /// and EngineOptions::warn says why.
-[[nodiscard]] std::vector<ledger::StoredDecision> committed(EngineState& state,
-                                                            ledger::Transaction transaction);
+[[nodiscard]] std::vector<ledger::StoredDecision> commit_transaction(EngineState& state,
+                                                                     ledger::Transaction transaction);
 
 /// Ends a request that is open and not committed: what it reserved is given back, or is spent when somebody
 /// may have seen the data. `act` says by what, in the name of `who`.
 void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& family, const Act& act,
-                     const Asker& who);
+                     const Actor& who);
 
 /// Whether it is open, and ends before anything else is written: its deadline is there, or it holds budget of
 /// a period that is not the calendar's current one.
@@ -49,7 +49,7 @@ void end_uncommitted(ledger::Transaction& transaction, const RequestFamily& fami
 [[nodiscard]] bool forfeits(const RequestFamily& family);
 
 /// These accounts, some of the view's, as they would stand if what is overdue now had ended. Records nothing.
-[[nodiscard]] std::vector<ledger::AccountState> after_expiries(ledger::Snapshot& view,
-                                                               std::vector<ledger::AccountState> accounts);
+[[nodiscard]] std::vector<ledger::AccountState> accounts_after_expiries(
+    ledger::Snapshot& view, std::vector<ledger::AccountState> accounts);
 
 }  // namespace epsilog::engine

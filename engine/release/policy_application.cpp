@@ -5,11 +5,11 @@
 #include <map>
 #include <set>
 
-#include "checkpoint_keeper.hpp"
+#include "checkpoint_signer.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/changed_meanwhile.hpp"
 #include "epsilog/engine/checked_policy.hpp"
+#include "epsilog/engine/conflict_errors.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy_diff.hpp"
@@ -34,7 +34,7 @@ std::string folder_of(const std::string& policy_path) {
 }
 
 /// A policy that is offered, from a file or as a text.
-struct Offered {
+struct CandidatePolicy {
   Policy policy;
   std::string file;                          ///< as faults call it
   std::optional<std::string> base_dir;       ///< none: that of the active version
@@ -44,17 +44,17 @@ struct Offered {
   [[nodiscard]] std::string base_dir_over(const ledger::PolicyVersion& active) const {
     return base_dir.value_or(active.base_dir);
   }
-  /// Throws  PolicyMoved.
+  /// Throws  PolicyConflict.
   void require_expected(const ledger::PolicyVersion& active) const {
-    if (expected && *expected != active.sha256) throw PolicyMoved(active.sha256);
+    if (expected && *expected != active.sha256) throw PolicyConflict(active.sha256);
   }
 };
 
-Offered offered(const std::string& policy_path) {
+CandidatePolicy candidate_policy(const std::string& policy_path) {
   return {checked_policy_file(policy_path), policy_path, folder_of(policy_path)};
 }
 
-Offered offered(const OfferedPolicy& text) {
+CandidatePolicy candidate_policy(const PolicyUpload& text) {
   return {checked_policy(text.yaml, text.name), text.name, std::nullopt, text.acting, text.expected_sha256};
 }
 
@@ -98,7 +98,7 @@ void append(std::vector<PolicyFault>& faults, std::vector<PolicyFault> more) {
 class ChangeCheck {
  public:
   /// `located` is where the sources of `before` are found.
-  ChangeCheck(const AppliedPolicy& before, Locations located, const Offered& after)
+  ChangeCheck(const AppliedPolicy& before, Locations located, const CandidatePolicy& after)
       : before_(before),
         located_(std::move(located)),
         after_(after.policy),
@@ -165,7 +165,7 @@ std::vector<ledger::AccountState> accounts_after(const LimitsAfter& limits,
     account.balance.limit = *limit;
     wanted.push_back(std::move(account));
   }
-  for (const ledger::AccountState& account : limits.listed()) {
+  for (const ledger::AccountState& account : limits.listed_accounts()) {
     if (!there.contains(account.name())) wanted.push_back(account);
   }
   return wanted;
@@ -196,13 +196,13 @@ void require_reason(const std::vector<PolicyChange>& changes, const std::string&
   const auto shown = [](const std::string& value) { return value.empty() ? "(none)" : value; };
   throw InvalidParameter("why: the policy is looser, which needs a reason (--why): " + file + ":" +
                          std::to_string(first->mark.line) + ":" + std::to_string(first->mark.column) + ": " +
-                         first->place() + ": " + shown(first->before) + " -> " + shown(first->after) + ": " +
-                         first->why);
+                         first->path_text() + ": " + shown(first->before) + " -> " + shown(first->after) +
+                         ": " + first->why);
 }
 
 /// Checkpoints neither go into a file of the ledger, nor is one of those their key.
-std::vector<PolicyFault> place_faults(const Policy& policy, const std::string& policy_path,
-                                      const std::string& ledger_path) {
+std::vector<PolicyFault> checkpoint_path_faults(const Policy& policy, const std::string& policy_path,
+                                                const std::string& ledger_path) {
   std::vector<PolicyFault> faults;
   if (!policy.checkpoint()) return faults;
   const AutomaticCheckpoint& checkpoint = *policy.checkpoint();
@@ -224,7 +224,7 @@ bool curates(const Policy& policy, const std::string& who) {
 }
 
 /// Over a daemon nobody could take such a policy back.
-std::vector<PolicyFault> lock_out_faults(const Policy& before, const Offered& after) {
+std::vector<PolicyFault> lock_out_faults(const Policy& before, const CandidatePolicy& after) {
   if (!after.acting) return {};
   const auto fault = [&](const std::string& message) {
     const Mark& mark = after.policy.principals_mark();
@@ -255,7 +255,8 @@ Locations locations_after(const AppliedPolicy& before, const Locations& located,
 
 /// What a policy may not name here, as it would be applied over `before`.
 std::vector<PolicyFault> file_faults_over(const AppliedPolicy& before, const Locations& located,
-                                          const Offered& after, const std::optional<Folders>& folders) {
+                                          const CandidatePolicy& after,
+                                          const std::optional<Folders>& folders) {
   const std::string base_dir = after.base_dir_over(before.version);
   const Locations found = locations_after(before, located, after.policy, base_dir);
   // A source that may not be read here is not looked at.
@@ -267,8 +268,9 @@ std::vector<PolicyFault> file_faults_over(const AppliedPolicy& before, const Loc
 }
 
 /// Throws  PolicyError.
-void require_places(const Policy& policy, const std::string& policy_path, const std::string& ledger_path) {
-  std::vector<PolicyFault> faults = place_faults(policy, policy_path, ledger_path);
+void require_checkpoint_paths(const Policy& policy, const std::string& policy_path,
+                              const std::string& ledger_path) {
+  std::vector<PolicyFault> faults = checkpoint_path_faults(policy, policy_path, ledger_path);
   if (!faults.empty()) throw PolicyError(std::move(faults));
 }
 
@@ -304,13 +306,13 @@ InitReport Engine::init(const std::string& policy_path, const std::string& ledge
   check_name(by, "by");
   const Policy policy = checked_policy_file(policy_path);
   const ledger::PolicyVersion version = version_of(policy, folder_of(policy_path), by);
-  require_places(policy, policy_path, ledger_path);
+  require_checkpoint_paths(policy, policy_path, ledger_path);
   std::vector<PolicyFault> faults =
       source_kind_faults(policy, declared_sources(policy, version.base_dir), policy_path);
   if (!faults.empty()) throw PolicyError(std::move(faults));
   InitReport report;
-  report.ledger_id =
-      ledger::Ledger::create(ledger_path, version, accounts_wanted(policy), options.ledger_options(), forget_ledger);
+  report.ledger_id = ledger::Ledger::create(ledger_path, version, declared_accounts(policy),
+                                            options.ledger_options(), forget_ledger);
   report.ledger = absolute_path(ledger_path, "ledger");
   report.policy_sha256 = version.sha256;
   return report;
@@ -318,16 +320,17 @@ InitReport Engine::init(const std::string& policy_path, const std::string& ledge
 
 namespace {
 
-ApplyReport applied(EngineState& state, const Offered& next, const std::string& by, const std::string& why) {
+ApplyReport apply_candidate(EngineState& state, const CandidatePolicy& next, const std::string& by,
+                            const std::string& why) {
   const Policy& policy = next.policy;
   ledger::PolicyVersion version = version_of(policy, next.base_dir.value_or(""), by);
-  require_places(policy, next.file, state.ledger_path);
-  const CheckpointKeeper::AtEnd at_end(state.checkpoints());
+  require_checkpoint_paths(policy, next.file, state.ledger_path);
+  const CheckpointSigner::AfterCall at_end(state.checkpoints());
   ApplyReport report;
   report.policy_sha256 = version.sha256;
 
   ledger::Ledger& ledger = state.writer();
-  Begun begun = begin_after_expiries(state, "", &version);
+  BegunTransaction begun = begin_after_expiries(state, "", &version);
   ledger::Transaction& transaction = begun.transaction;
   const ledger::PolicyVersion active = transaction.active_policy();
   next.require_expected(active);
@@ -354,7 +357,7 @@ ApplyReport applied(EngineState& state, const Offered& next, const std::string& 
   transaction.apply_policy(version, accounts_after(after, existing), why, removed);
   keep_locations(transaction, before, located, policy, version, why);
   (void)ledger.commit(std::move(transaction));
-  state.checkpoints().committed(before.version.version + 1, nullptr);
+  state.checkpoints().note_commit(before.version.version + 1, nullptr);
 
   report.changed = true;
   report.policy_version = before.version.version + 1;
@@ -368,35 +371,35 @@ ApplyReport applied(EngineState& state, const Offered& next, const std::string& 
   return report;
 }
 
-std::vector<PolicyFault> faults_of(EngineState& state, const Offered& next) {
-  std::vector<PolicyFault> faults = place_faults(next.policy, next.file, state.ledger_path);
+std::vector<PolicyFault> faults_of(EngineState& state, const CandidatePolicy& next) {
+  std::vector<PolicyFault> faults = checkpoint_path_faults(next.policy, next.file, state.ledger_path);
   if (!faults.empty()) return faults;
   ledger::Snapshot view = state.snapshot();
   const auto before = state.active_policy(view);
   next.require_expected(before->version);
   const Locations located = locations(view, *before);
   faults = ChangeCheck(*before, located, next)
-               .faults(diff(before->policy, next.policy), after_expiries(view, view.accounts("")),
+               .faults(diff(before->policy, next.policy), accounts_after_expiries(view, view.accounts("")),
                        view.calendar_time());
   append(faults, lock_out_faults(before->policy, next));
   append(faults, file_faults_over(*before, located, next, state.options.folders));
   return faults;
 }
 
-std::vector<PolicyChange> changes_of(EngineState& state, const Offered& next) {
+std::vector<PolicyChange> changes_of(EngineState& state, const CandidatePolicy& next) {
   ledger::Snapshot view = state.snapshot();
   const auto before = state.active_policy(view);
   next.require_expected(before->version);
   return diff(before->policy, locations(view, *before), next.policy, next.base_dir_over(before->version));
 }
 
-std::vector<ledger::AccountState> removed_of(EngineState& state, const Offered& next) {
+std::vector<ledger::AccountState> removed_of(EngineState& state, const CandidatePolicy& next) {
   ledger::Snapshot view = state.snapshot();
   const auto before = state.active_policy(view);
   next.require_expected(before->version);
   return removed_between(LimitsAfter(before->policy, view.calendar_time()),
                          LimitsAfter(next.policy, view.calendar_time()),
-                         after_expiries(view, view.accounts("")));
+                         accounts_after_expiries(view, view.accounts("")));
 }
 
 }  // namespace
@@ -405,37 +408,37 @@ ApplyReport Engine::apply_policy(const std::string& policy_path, const std::stri
                                  const std::string& why) {
   check_name(by, "by");
   check_reason(why);
-  return applied(*state_, offered(policy_path), by, why);
+  return apply_candidate(*state_, candidate_policy(policy_path), by, why);
 }
 
-ApplyReport Engine::apply_policy(const OfferedPolicy& text, const std::string& by, const std::string& why) {
+ApplyReport Engine::apply_policy(const PolicyUpload& text, const std::string& by, const std::string& why) {
   check_name(by, "by");
   check_reason(why);
-  return applied(*state_, offered(text), by, why);
+  return apply_candidate(*state_, candidate_policy(text), by, why);
 }
 
 std::vector<PolicyFault> Engine::apply_faults(const std::string& policy_path) const {
-  return faults_of(*state_, offered(policy_path));
+  return faults_of(*state_, candidate_policy(policy_path));
 }
 
-std::vector<PolicyFault> Engine::apply_faults(const OfferedPolicy& text) const {
-  return faults_of(*state_, offered(text));
+std::vector<PolicyFault> Engine::apply_faults(const PolicyUpload& text) const {
+  return faults_of(*state_, candidate_policy(text));
 }
 
 std::vector<PolicyChange> Engine::changes_to(const std::string& policy_path) const {
-  return changes_of(*state_, offered(policy_path));
+  return changes_of(*state_, candidate_policy(policy_path));
 }
 
-std::vector<PolicyChange> Engine::changes_to(const OfferedPolicy& text) const {
-  return changes_of(*state_, offered(text));
+std::vector<PolicyChange> Engine::changes_to(const PolicyUpload& text) const {
+  return changes_of(*state_, candidate_policy(text));
 }
 
 std::vector<ledger::AccountState> Engine::removed_by(const std::string& policy_path) const {
-  return removed_of(*state_, offered(policy_path));
+  return removed_of(*state_, candidate_policy(policy_path));
 }
 
-std::vector<ledger::AccountState> Engine::removed_by(const OfferedPolicy& text) const {
-  return removed_of(*state_, offered(text));
+std::vector<ledger::AccountState> Engine::removed_by(const PolicyUpload& text) const {
+  return removed_of(*state_, candidate_policy(text));
 }
 
 std::vector<PolicyFault> Engine::folder_faults() const {

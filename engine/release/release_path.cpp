@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "access.hpp"
-#include "askable.hpp"
 #include "batch_plan.hpp"
 #include "budget_notes.hpp"
 #include "canonical_request.hpp"
@@ -16,6 +15,7 @@
 #include "expiry.hpp"
 #include "idempotency.hpp"
 #include "judgement.hpp"
+#include "question_checks.hpp"
 #include "recordable.hpp"
 #include "recorded_names.hpp"
 #include "request_rules.hpp"
@@ -44,15 +44,15 @@ void check_request(const Request& request) {
   check_name(request.purpose, "purpose");
   each_question(request, check_loss);
   if (request.supplied && request.question.statistic.kind != StatisticKind::value) {
-    throw InvalidParameter("value: only value:NAME takes a supplied value; " + asked_text(request) +
+    throw InvalidParameter("value: only value:NAME takes a supplied value; " + request_label(request) +
                            " is computed from the data source");
   }
-  if (request.supplied && request.holding != Holding::none) {
+  if (request.supplied && request.reservation != ReservationKind::none) {
     throw InvalidParameter("value: is given when the reservation is committed");
   }
-  if (request.holding == Holding::reserved_against_token &&
+  if (request.reservation == ReservationKind::reserved_against_token &&
       request.question.statistic.kind != StatisticKind::value) {
-    throw InvalidParameter("data token: " + asked_text(request) +
+    throw InvalidParameter("data token: " + request_label(request) +
                            " is computed here, and reads the data in its commit only");
   }
 }
@@ -61,7 +61,7 @@ void check_request(const Request& request) {
 /// answer. One that waits for approvals is given again to its commit: nothing of it is kept until then.
 void check_supplied(const Request& request, std::uint64_t approvals_required) {
   if (request.question.statistic.kind != StatisticKind::value || request.supplied) return;
-  if (request.holding != Holding::none || approvals_required > 0) return;
+  if (request.reservation != ReservationKind::none || approvals_required > 0) return;
   throw InvalidParameter("value: '" + request.question.statistic.text() +
                          "' needs the value computed elsewhere (--value)");
 }
@@ -73,8 +73,8 @@ void check_supplier(const Policy& policy, const Request& request) {
                      "': only whom the policy names under supplied_by may; reserve it, and they commit it");
 }
 
-ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision, ledger::Outcome outcome,
-                            const std::vector<Debit>& debits, bool conflict) {
+ledger::DecisionDraft draft(const PreparedRequest& prepared, const Decision& decision,
+                            ledger::Outcome outcome, const std::vector<Debit>& debits, bool conflict) {
   ledger::DecisionDraft result;
   result.principal = prepared.request.principal;
   result.via = prepared.request.via;
@@ -86,36 +86,39 @@ ledger::DecisionDraft draft(const Prepared& prepared, const Decision& decision, 
   result.policy_version = prepared.applied->version.version;
   result.outcome = outcome;
   result.reasons = recordable_reasons(decision);
-  result.touched = touched(recorded_debits(debits, decision, outcome));
+  result.shown_account_ids = touched_account_ids(recorded_debits(debits, decision, outcome));
   return result;
 }
 
-PlannedRequest planned_request(const Prepared& prepared) {
+PlannedRequest planned_request(const PreparedRequest& prepared) {
   return {prepared.applied->policy, *prepared.dataset, prepared.request, *prepared.plan};
 }
 
 /// What the request asks of each account, as it stands where `reader` looks.
 template <class Reader>
-std::vector<Debit> debits_where(Reader& reader, const Prepared& prepared) {
+std::vector<Debit> current_debits(Reader& reader, const PreparedRequest& prepared) {
   return debits_of(planned_request(prepared), reader.calendar_time(),
                    [&reader](const auto& names) { return reader.accounts(names); });
 }
 
 template <class Reader>
-Judgement judged_where(Reader& reader, const Prepared& prepared, const std::vector<Debit>& debits,
-                       const std::optional<KeyConflict>& conflict) {
-  const auto before = [&reader](const ledger::AskerWindow& window) { return charged_before(reader, window); };
-  return judged(planned_request(prepared), debits, before, conflict, kReasonsStored);
+Judgement judge_prepared(Reader& reader, const PreparedRequest& prepared, const std::vector<Debit>& debits,
+                         const std::optional<KeyConflict>& conflict) {
+  const auto before = [&reader](const ledger::ChargeWindow& window) {
+    return charged_before(reader, window);
+  };
+  return judge(planned_request(prepared), debits, before, conflict, kReasonsStored);
 }
 
-accounting::ChargeReceipt charged(ledger::Transaction& transaction, const ledger::DecisionDraft& granted,
-                                  const std::vector<Debit>& debits, const Plan& plan) {
+accounting::ChargeReceipt take_charge_receipt(ledger::Transaction& transaction,
+                                              const ledger::DecisionDraft& granted,
+                                              const std::vector<Debit>& debits, const Plan& plan) {
   const std::vector<ledger::ScopeLoss> parts = block_losses(plan);
   if (plan.composed) return transaction.charge(granted, charges(debits), *plan.composed, parts);
   return transaction.charge(granted, charges(debits), plan.charged, parts);
 }
 
-void write(ledger::Transaction& transaction, const Prepared& prepared, const Decision& decision,
+void write(ledger::Transaction& transaction, const PreparedRequest& prepared, const Decision& decision,
            ledger::Outcome outcome, std::vector<Debit> debits, bool conflict, mechanisms::BitSource* bits) {
   const bool debited = outcome == ledger::Outcome::granted || outcome == ledger::Outcome::reserved;
   if (debited) open_missing(transaction, debits);
@@ -124,7 +127,7 @@ void write(ledger::Transaction& transaction, const Prepared& prepared, const Dec
     transaction.refuse(recorded);
   } else if (outcome == ledger::Outcome::pending) {
     recorded.deadline = instant_after(transaction.now(), prepared.dataset->approvals->expires_seconds);
-    transaction.note(recorded);
+    transaction.record_without_movement(recorded);
   } else if (outcome == ledger::Outcome::reserved) {
     std::vector<ledger::AccountName> names;
     for (const Debit& debit : debits) names.push_back(debit.account.name());
@@ -132,14 +135,14 @@ void write(ledger::Transaction& transaction, const Prepared& prepared, const Dec
                                              transaction.calendar_held());
     transaction.reserve(recorded, charges(debits));
   } else {
-    draw(transaction, *prepared.plan, prepared.exact, charged(transaction, recorded, debits, *prepared.plan),
-         *bits);
+    draw(transaction, *prepared.plan, prepared.exact,
+         take_charge_receipt(transaction, recorded, debits, *prepared.plan), *bits);
   }
 }
 
 }  // namespace
 
-std::vector<std::int64_t> touched(const std::vector<Debit>& debits) {
+std::vector<std::int64_t> touched_account_ids(const std::vector<Debit>& debits) {
   std::vector<std::int64_t> ids;
   for (const Debit& debit : debits) {
     if (debit.account.id != 0) ids.push_back(debit.account.id);
@@ -193,29 +196,29 @@ std::vector<ExactAnswer> exact_answers(const Dataset& dataset, const Request& re
   return compute_exact_answers(dataset, derived_questions(request, plan), base_dir, progress);
 }
 
-std::optional<Recorded> record(ledger::Transaction& transaction, const Prepared& prepared,
-                               mechanisms::BitSource* bits) {
+std::optional<RecordedRequest> record_request(ledger::Transaction& transaction,
+                                              const PreparedRequest& prepared, mechanisms::BitSource* bits) {
   if (prepared.replay) {
-    if (prepared.replay->durable) return Recorded{Recorded::Kind::replay, prepared.replay};
-    auto now = transaction.find_key(prepared.request.principal, prepared.request.key);
-    return Recorded{Recorded::Kind::replay,
-                    now ? std::move(now) : prepared.replay};  // the turn made it durable
+    if (prepared.replay->durable) return RecordedRequest{RecordedRequest::Kind::replay, prepared.replay};
+    auto now = transaction.find_by_key(prepared.request.principal, prepared.request.key);
+    return RecordedRequest{RecordedRequest::Kind::replay,
+                           now ? std::move(now) : prepared.replay};  // the turn made it durable
   }
   KeyBinding key = key_binding(transaction, prepared.request, prepared.digest);
-  if (key.replay) return Recorded{Recorded::Kind::replay, std::move(key.replay)};
-  std::vector<Debit> debits = debits_where(transaction, prepared);
+  if (key.replay) return RecordedRequest{RecordedRequest::Kind::replay, std::move(key.replay)};
+  std::vector<Debit> debits = current_debits(transaction, prepared);
   const auto [decision, outcome, state, approvals] =
-      judged_where(transaction, prepared, debits, key.conflict);
+      judge_prepared(transaction, prepared, debits, key.conflict);
   if (outcome == ledger::Outcome::granted && prepared.exact.empty()) return std::nullopt;
   write(transaction, prepared, decision, outcome, std::move(debits), key.conflict.has_value(), bits);
-  return Recorded{Recorded::Kind::written, std::nullopt};
+  return RecordedRequest{RecordedRequest::Kind::written, std::nullopt};
 }
 
-bool reads_source(const Prepared& request) {
+bool reads_source(const PreparedRequest& request) {
   return request.request.question.statistic.kind != StatisticKind::value;
 }
 
-std::size_t movements_up(const Prepared& request) {
+std::size_t movements_up(const PreparedRequest& request) {
   if (!request.plan) return 0;          // a replay
   constexpr std::size_t kMeasures = 2;  // of one budget, at most
   const std::size_t blocks = std::max<std::size_t>(request.plan->blocks.size(), 1);
@@ -225,21 +228,21 @@ std::size_t movements_up(const Prepared& request) {
 namespace {
 
 /// Nothing is planned, looked up or bound to a key.
-Prepared turned_away(EngineState& state, Prepared prepared) {
-  prepared.request = as_admitted(prepared.applied->policy, *prepared.dataset, prepared.request);
+PreparedRequest prepare_unread(EngineState& state, PreparedRequest prepared) {
+  prepared.request = admitted_request(prepared.applied->policy, *prepared.dataset, prepared.request);
   prepared.canonical = canonical_request(prepared.request);
   prepared.digest = ledger::sha256_hex(prepared.canonical);
   prepared.plan = state.plans.plan(*prepared.applied, prepared.request, prepared.canonical);
-  prepared.looks = ledger::Outcome::refused;
+  prepared.expected_outcome = ledger::Outcome::refused;
   return prepared;
 }
 
 }  // namespace
 
-Prepared prepared(EngineState& state, ledger::Snapshot& view, std::shared_ptr<const AppliedPolicy> active,
-                  const Request& request) {
+PreparedRequest prepare_request(EngineState& state, ledger::Snapshot& view,
+                                std::shared_ptr<const AppliedPolicy> active, const Request& request) {
   check_request(request);
-  Prepared result;
+  PreparedRequest result;
   result.request = request;
   result.canonical = canonical_request(request);
   result.digest = ledger::sha256_hex(result.canonical);
@@ -250,37 +253,37 @@ Prepared prepared(EngineState& state, ledger::Snapshot& view, std::shared_ptr<co
     result.replay = std::move(key.replay);
     return result;
   }
-  result.dataset = &state.asked_dataset(result.applied->policy, request);
+  result.dataset = &state.requested_dataset(result.applied->policy, request);
   // Who may not ask learns nothing of columns, declared values and plans from what is wrong with the
   // question.
   if (!may_ask(result.applied->policy, *result.dataset, request.principal)) {
-    return turned_away(state, std::move(result));
+    return prepare_unread(state, std::move(result));
   }
   require_within_caps(request, result.canonical);
   require_askable(*result.dataset, request);
   result.plan = state.plans.plan(*result.applied, request, result.canonical);
   require_answerable(*result.dataset, request, *result.plan);
-  const Judgement judgement = judged_where(view, result, debits_where(view, result), key.conflict);
+  const Judgement judgement = judge_prepared(view, result, current_debits(view, result), key.conflict);
   check_supplied(request, std::max(result.plan->approvals_required, judgement.approvals.required));
   check_supplier(result.applied->policy, request);
-  result.looks = judgement.outcome;
+  result.expected_outcome = judgement.outcome;
   if (reads_source(result)) result.location = view.location(request.dataset);
   return result;
 }
 
-std::optional<Prepared> prepared_ahead(EngineState& state, const Request& request) {
-  Prepared result;
+std::optional<PreparedRequest> prepare_request_ahead(EngineState& state, const Request& request) {
+  PreparedRequest result;
   result.applied = state.newest_policy();
   if (!result.applied) return std::nullopt;
   try {
     check_request(request);
     result.request = request;
-    if (reads_source(result) && request.holding == Holding::none) return std::nullopt;
+    if (reads_source(result) && request.reservation == ReservationKind::none) return std::nullopt;
     result.canonical = canonical_request(request);
-    result.plan = state.plans.known(result.applied->version.version, result.canonical);
+    result.plan = state.plans.find(result.applied->version.version, result.canonical);
     if (!result.plan) return std::nullopt;
     require_within_caps(request, result.canonical);
-    result.dataset = &state.asked_dataset(result.applied->policy, request);
+    result.dataset = &state.requested_dataset(result.applied->policy, request);
     if (!may_ask(result.applied->policy, *result.dataset, request.principal)) return std::nullopt;
     require_askable(*result.dataset, request);
     require_answerable(*result.dataset, request, *result.plan);
@@ -291,12 +294,13 @@ std::optional<Prepared> prepared_ahead(EngineState& state, const Request& reques
   }
   result.digest = ledger::sha256_hex(result.canonical);
   // What the supplied value says is taken down whether it is needed or not.
-  if (request.supplied) result.looks = ledger::Outcome::granted;
+  if (request.supplied) result.expected_outcome = ledger::Outcome::granted;
   return result;
 }
 
-void answered(Prepared& request, const std::optional<Folders>& folders, const Progress& progress) {
-  if (request.replay || request.looks != ledger::Outcome::granted) return;
+void add_exact_answers(PreparedRequest& request, const std::optional<Folders>& folders,
+                       const Progress& progress) {
+  if (request.replay || request.expected_outcome != ledger::Outcome::granted) return;
   const Question& question = request.request.question;
   if (question.statistic.kind == StatisticKind::value) {
     request.exact = {ExactAnswer{{{parse_supplied_value(
@@ -304,7 +308,7 @@ void answered(Prepared& request, const std::optional<Folders>& folders, const Pr
   } else {
     const std::string& base_dir = request.applied->version.base_dir;
     const auto answer_of = [&](const Dataset& dataset) {
-      return opened_where_found(dataset, base_dir, [&] {
+      return open_with_advice(dataset, base_dir, [&] {
         return exact_answers(dataset, request.request, *request.plan, base_dir, progress);
       });
     };
@@ -312,8 +316,8 @@ void answered(Prepared& request, const std::optional<Folders>& folders, const Pr
       request.exact = answer_of(*request.dataset);
       return;
     }
-    Dataset found = request.location ? relocated(*request.dataset, *request.location) : *request.dataset;
-    request.exact = answer_of(folders ? readable(std::move(found), base_dir, *folders) : found);
+    Dataset found = request.location ? with_source_at(*request.dataset, *request.location) : *request.dataset;
+    request.exact = answer_of(folders ? with_source_in_folders(std::move(found), base_dir, *folders) : found);
   }
 }
 

@@ -1,7 +1,7 @@
 // `relocate`: the same data stand elsewhere from now on, says a curator by name.
 #include <filesystem>
 
-#include "checkpoint_keeper.hpp"
+#include "checkpoint_signer.hpp"
 #include "engine_state.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/accounting/floating_point.hpp"
@@ -31,7 +31,7 @@ std::string stored_path(const std::string& path) {
 /// of a source is in the ledger.
 void require_shape(const Dataset& dataset, const std::string& path) {
   const accounting::DefaultFloatingPoint floating_point;
-  const Dataset there = relocated(dataset, path);
+  const Dataset there = with_source_at(dataset, path);
   (void)open_source(there, {}, "");
 }
 
@@ -56,7 +56,7 @@ RelocateReport Engine::relocate(const std::string& dataset, const std::string& p
   check_reason(why);
   if (by.empty()) throw InvalidParameter("by: who relocates the source is not named");
   if (why.empty()) throw InvalidParameter("why: a relocation needs a reason, which is kept with it");
-  const CheckpointKeeper::AtEnd at_end(state_->checkpoints());
+  const CheckpointSigner::AfterCall at_end(state_->checkpoints());
   RelocateReport report;
   report.dataset = dataset;
   report.to = stored_path(path);
@@ -77,7 +77,7 @@ RelocateReport Engine::relocate(const std::string& dataset, const std::string& p
     if (!report.changed) return report;
     transaction.relocate(dataset, report.to, by, why);
     (void)ledger.commit(std::move(transaction));
-    state_->checkpoints().committed(active->version.version, nullptr);
+    state_->checkpoints().note_commit(active->version.version, nullptr);
     return report;
   }
   throw LedgerBusy("the policy kept changing; nothing was done, retry");

@@ -9,8 +9,8 @@
 #include "charged_before.hpp"
 #include "each_question.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/changed_meanwhile.hpp"
-#include "epsilog/engine/request_sight.hpp"
+#include "epsilog/engine/conflict_errors.hpp"
+#include "epsilog/engine/request_visibility.hpp"
 #include "expiry.hpp"
 #include "group.hpp"
 #include "judgement.hpp"
@@ -35,7 +35,7 @@ constexpr int kAttemptsMax = 100;
 
 /// A request that waits or waited, as one view of the ledger shows it. Who may do what to it, and what is
 /// decided now, goes by the active policy; a reservation keeps the plan it was made with.
-struct Waiting {
+struct OpenRequest {
   RequestFamily family;
   Request request;
   std::shared_ptr<const AppliedPolicy> asked;   // the version under which it was asked
@@ -49,16 +49,16 @@ struct Waiting {
   [[nodiscard]] bool computed_here() const { return request.question.statistic.kind != StatisticKind::value; }
 };
 
-Waiting waiting(EngineState& state, const std::string& id) {
+OpenRequest read_open_request(EngineState& state, const std::string& id) {
   ledger::Snapshot view = state.snapshot();
-  const auto issued = view.find_token(id);
+  const auto issued = view.find_by_token(id);
   auto family = family_of(view, issued ? issued->id : id);
   if (!family) {
-    const bool there = view.find_id(id).has_value();
+    const bool there = view.find_by_id(id).has_value();
     throw NotFound(there ? "decision '" + id + "' never waited for a commit or an approval"
                          : "no decision '" + id + "' in this ledger");
   }
-  Waiting result{std::move(*family), {}, nullptr, nullptr, nullptr};
+  OpenRequest result{std::move(*family), {}, nullptr, nullptr, nullptr};
   result.overdue = is_overdue(view, result.family);
   result.request = result.family.request();
   result.asked = state.policy(view, result.family.root.draft.policy_version);
@@ -67,34 +67,34 @@ Waiting waiting(EngineState& state, const std::string& id) {
   return result;
 }
 
-Answer standing(EngineState& state, const std::string& root, std::span<const Rational> alphas,
-                const std::optional<ledger::TreeHead>& tree) {
+Answer current_answer(EngineState& state, const std::string& root, std::span<const Rational> alphas,
+                      const std::optional<ledger::TreeHead>& tree) {
   ledger::Snapshot view = state.snapshot();
   const RequestFamily family = family_of(view, root).value();
   Answer answer = state.family_answer(family, view, alphas);
-  add_log(answer, family.told(), view, tree);
+  add_log(answer, family.current_decision(), view, tree);
   return answer;
 }
 
-[[noreturn]] void refuse_actor(const Waiting& step, const Asker& by, const std::string& what,
+[[noreturn]] void refuse_actor(const OpenRequest& step, const Actor& by, const std::string& what,
                                const std::string& who_may) {
   throw NotPermitted("'" + by.name + "' may not " + what + " the request " + step.root() + " of '" +
                      step.request.principal + "': " + who_may);
 }
 
-void require_poster(const Waiting& step, const Asker& by, const std::string& what) {
+void require_poster(const OpenRequest& step, const Actor& by, const std::string& what) {
   if (may_post(step.active->policy, step.request, by.name)) return;
   const bool named = suppliers_of(step.active->policy, step.request) != nullptr;
   refuse_actor(step, by, what,
                named ? "only whom the policy names under supplied_by may" : "only who asked may");
 }
 
-bool approves(const Waiting& step, const std::string& who) {
+bool approves(const OpenRequest& step, const std::string& who) {
   return step.dataset != nullptr &&
          may_approve(step.active->policy, *step.dataset, step.request.principal, who);
 }
 
-void require_approver(const Waiting& step, const Asker& by, const std::string& what) {
+void require_approver(const OpenRequest& step, const Actor& by, const std::string& what) {
   if (approves(step, by.name)) return;
   refuse_actor(step, by, what,
                by.name == step.request.principal ? "nobody decides on a request of their own"
@@ -109,76 +109,80 @@ enum class Attempt { over, outdated };
 /// Runs one transition. `work` is given the request as it stands under the turn, after what is overdue has
 /// ended, and says whether it recorded anything. It is not run under another policy than step.active.
 template <class Work>
-Attempt transact(EngineState& state, const Waiting& step, Overdue overdue, const Work& work) {
-  Begun begun = begin_after_expiries(state, overdue == Overdue::stands ? step.family.holder().id : "");
+Attempt transact(EngineState& state, const OpenRequest& step, Overdue overdue, const Work& work) {
+  BegunTransaction begun =
+      begin_after_expiries(state, overdue == Overdue::stands ? step.family.holder().id : "");
   if (begun.transaction.active_policy_version() != step.active->version.version) return Attempt::outdated;
   const RequestFamily family = family_of(begun.transaction, step.root()).value();
   const bool recorded = work(begun.transaction, family);
   if (recorded || begun.ended > 0) {
-    *step.tree = committed(state, std::move(begun.transaction)).back().log->tree;
+    *step.tree = commit_transaction(state, std::move(begun.transaction)).back().log->tree;
   }
   return Attempt::over;
 }
 
 /// Whether there is no answer of it any more, now or once what is overdue has ended: then nothing else that
 /// the caller got wrong is of interest.
-bool is_over(const Waiting& step) {
+bool is_over(const OpenRequest& step) {
   const RequestState state = step.family.state();
   return step.overdue || (!step.family.open() && state != RequestState::granted);
 }
 
 /// Ends what is overdue, it among them.
-Attempt end_overdue(EngineState& state, const Waiting& step) {
+Attempt end_overdue(EngineState& state, const OpenRequest& step) {
   return transact(state, step, Overdue::ends, [](auto&, const RequestFamily&) { return false; });
 }
 
 /// Runs `once` on the request as it stands until no policy was applied under it; returns how it stands then.
-Answer settled(EngineState& state, const std::string& id, const Asker& by, std::span<const Rational> alphas,
-               const std::function<Attempt(const Waiting&)>& once) {
+Answer apply_transition(EngineState& state, const std::string& id, const Actor& by,
+                        std::span<const Rational> alphas,
+                        const std::function<Attempt(const OpenRequest&)>& once) {
   std::optional<ledger::TreeHead> tree;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    Waiting step = waiting(state, id);
+    OpenRequest step = read_open_request(state, id);
     step.tree = &tree;
     if (once(step) != Attempt::over) continue;
-    return as_seen_by(step.active->policy, {by.name}, standing(state, step.root(), alphas, tree));
+    return redacted_answer(step.active->policy, {by.name}, current_answer(state, step.root(), alphas, tree));
   }
   throw LedgerBusy("the policy kept changing; nothing was done, retry");
 }
 
-Terms terms_now(EngineState& state, const Waiting& step, const std::string& calendar_time) {
+Terms terms_now(EngineState& state, const OpenRequest& step, const std::string& calendar_time) {
   return terms_under(*step.active, step.request, state.plans, calendar_time);
 }
 
 /// How many approvals the active policy wants; of a request it cannot plan, as many as of any.
-std::uint64_t required(ledger::Transaction& transaction, const Waiting& step, const Terms& now) {
-  const auto before = [&](const ledger::AskerWindow& window) { return charged_before(transaction, window); };
+std::uint64_t required_approvals(ledger::Transaction& transaction, const OpenRequest& step,
+                                 const Terms& now) {
+  const auto before = [&](const ledger::ChargeWindow& window) { return charged_before(transaction, window); };
   if (now.plan)
-    return approval_need(*now.dataset, *now.plan, step.request.principal, now.asks, before).required;
+    return approval_need(*now.dataset, *now.plan, step.request.principal, now.planned_charges, before)
+        .required;
   return step.dataset != nullptr && step.dataset->approvals ? step.dataset->approvals->required : 0;
 }
 
-std::uint64_t votes(const Waiting& step, const RequestFamily& family) {
+std::uint64_t approval_count(const OpenRequest& step, const RequestFamily& family) {
   return static_cast<std::uint64_t>(
       std::count_if(family.approvals.begin(), family.approvals.end(),
                     [&step](const auto& vote) { return approves(step, vote.draft.principal); }));
 }
 
-void refuse(ledger::Transaction& transaction, const Waiting& step, const Decision& refusal,
+void refuse(ledger::Transaction& transaction, const OpenRequest& step, const Decision& refusal,
             std::vector<std::int64_t> accounts) {
   const ledger::StoredDecision& root = step.family.root;
-  ledger::DecisionDraft draft = draft_about(root, Outcome::refused, asker_of(root), root.draft.request);
+  ledger::DecisionDraft draft = draft_about(root, Outcome::refused, actor_of(root), root.draft.request);
   draft.reasons = recordable_reasons(refusal);
-  draft.touched = std::move(accounts);
+  draft.shown_account_ids = std::move(accounts);
   transaction.refuse(draft);
 }
 
 /// Nobody else has to agree: decides under the active policy, on the balances of now, and reserves or
 /// refuses.
-void decide_approved(EngineState& state, ledger::Transaction& transaction, const Waiting& step,
+void decide_approved(EngineState& state, ledger::Transaction& transaction, const OpenRequest& step,
                      const Terms& now) {
   const Terms asked = terms_under(*step.asked, step.request, state.plans, transaction.calendar_time());
   if (!asked.plan) throw LedgerCorrupt("decision " + step.root() + " cannot be planned under its policy");
-  if (const auto changed = policy_changed(asked, now)) {
+  if (const auto changed = policy_changed_reason(asked, now)) {
     return refuse(transaction, step, Decision({*changed}, 1), {});
   }
   const PlannedRequest planned{step.active->policy, *now.dataset, step.request, *now.plan};
@@ -189,19 +193,20 @@ void decide_approved(EngineState& state, ledger::Transaction& transaction, const
   const Decision decision = decide(planned.policy, planned.dataset, planned.request, planned.plan, owed,
                                    std::nullopt, kReasonsStored);
   if (!decision.granted()) {
-    return refuse(transaction, step, decision, touched(recorded_debits(owed, decision, Outcome::refused)));
+    return refuse(transaction, step, decision,
+                  touched_account_ids(recorded_debits(owed, decision, Outcome::refused)));
   }
   const ledger::StoredDecision& root = step.family.root;
-  ledger::DecisionDraft draft = draft_about(root, Outcome::reserved, asker_of(root), root.draft.request);
+  ledger::DecisionDraft draft = draft_about(root, Outcome::reserved, actor_of(root), root.draft.request);
   open_missing(transaction, owed);
-  draft.touched = touched(owed);
+  draft.shown_account_ids = touched_account_ids(owed);
   draft.deadline = reservation_deadline(transaction.now(), now.dataset->reservation_seconds,
-                                        account_names(now.asks), transaction.calendar_held());
+                                        account_names(now.planned_charges), transaction.calendar_held());
   transaction.reserve(draft, charges(owed));
 }
 
 /// A reservation on its way to its answer: its own plan, and the rows where they are found now.
-struct Reading {
+struct ReservationSource {
   std::shared_ptr<const AppliedPolicy> planned;  // the version that made the reservation
   std::shared_ptr<const Plan> plan;
   Dataset dataset;  // of `planned`, with the source of the active version, where it is found
@@ -209,25 +214,26 @@ struct Reading {
   std::optional<std::string> location;  // where it was relocated
 };
 
-Reading reading(EngineState& state, const Waiting& step) {
+ReservationSource read_reservation_source(EngineState& state, const OpenRequest& step) {
   ledger::Snapshot view = state.snapshot();
-  Reading result{state.policy(view, planned_under(step.family.holder())), nullptr, {}, "", {}};
+  ReservationSource result{state.policy(view, planning_version(step.family.holder())), nullptr, {}, "", {}};
   result.plan = state.plans.plan(*result.planned, step.request, canonical_request(step.request));
   result.dataset = result.planned->policy.dataset(step.request.dataset);
   result.dataset.csv = step.dataset->csv;
   result.dataset.sqlite = step.dataset->sqlite;
   result.base_dir = step.active->version.base_dir;
   if (result.dataset.has_source()) result.location = view.location(step.request.dataset);
-  if (result.location) result.dataset = relocated(std::move(result.dataset), *result.location);
+  if (result.location) result.dataset = with_source_at(std::move(result.dataset), *result.location);
   if (step.computed_here() && state.options.folders && result.dataset.has_source()) {
-    result.dataset = readable(std::move(result.dataset), result.base_dir, *state.options.folders);
+    result.dataset =
+        with_source_in_folders(std::move(result.dataset), result.base_dir, *state.options.folders);
   }
   return result;
 }
 
 /// Whether a value is given where one is needed and nowhere else.
-void check_supplied(const Waiting& step, const std::optional<std::string>& supplied) {
-  const std::string asked = asked_text(step.request);
+void check_supplied(const OpenRequest& step, const std::optional<std::string>& supplied) {
+  const std::string asked = request_label(step.request);
   if (step.computed_here() && supplied) {
     throw InvalidParameter("value: only value:NAME takes a supplied value; " + asked +
                            " is computed from the data source");
@@ -237,16 +243,17 @@ void check_supplied(const Waiting& step, const std::optional<std::string>& suppl
   }
 }
 
-bool lacks_token(const Waiting& step) {
-  return step.request.holding == Holding::reserved_against_token && !step.family.token;
+bool lacks_token(const OpenRequest& step) {
+  return step.request.reservation == ReservationKind::reserved_against_token && !step.family.token;
 }
 
 /// Everything that can be wrong with a commit before it reads or records anything.
-void check_commit(const Waiting& step, const Reading& reading, const std::optional<std::string>& supplied) {
+void check_commit(const OpenRequest& step, const ReservationSource& reading,
+                  const std::optional<std::string>& supplied) {
   check_supplied(step, supplied);
   if (step.computed_here()) {
     // A source that is not there is found before the data may have been seen: the shape is public.
-    (void)opened_where_found(reading.dataset, reading.base_dir, [&] {
+    (void)open_with_advice(reading.dataset, reading.base_dir, [&] {
       return open_source(reading.dataset,
                          wanted_columns(reading.dataset, derived_questions(step.request, *reading.plan)),
                          reading.base_dir);
@@ -260,7 +267,7 @@ void check_commit(const Waiting& step, const Reading& reading, const std::option
 }
 
 /// The active policy forbids what it was reserved for: it ends, as any reservation that is not committed.
-Attempt end_forbidden(EngineState& state, const Waiting& step, const Asker& by) {
+Attempt end_forbidden(EngineState& state, const OpenRequest& step, const Actor& by) {
   return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
     if (family.state() != RequestState::reserved) return false;
     end_uncommitted(transaction, family, {Act::Verb::cancel, family.holder().id, kPolicyChanged}, by);
@@ -269,12 +276,13 @@ Attempt end_forbidden(EngineState& state, const Waiting& step, const Asker& by) 
 }
 
 /// From here on the data may have been seen.
-Attempt mark_read(EngineState& state, const Waiting& step, const Asker& by, bool& reserved) {
+Attempt mark_read(EngineState& state, const OpenRequest& step, const Actor& by, bool& reserved) {
   return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
     reserved = family.state() == RequestState::reserved;
     if (!reserved || family.token) return false;
     const Act act{Act::Verb::read_source, family.holder().id};
-    transaction.note(draft_about(family.holder(), Outcome::token_issued, by, act_json(act)));
+    transaction.record_without_movement(
+        draft_about(family.holder(), Outcome::token_issued, by, act_json(act)));
     return true;
   });
 }
@@ -284,14 +292,14 @@ struct Posting {
   const CommitOrder& order;
   SuppliedBits bits;  // the same for every attempt
   const Progress& progress;
-  const GroupLine::Deadline arrived = GroupLine::Clock::now();
+  const CommitQueue::Deadline arrived = CommitQueue::Clock::now();
   bool posted = false;
   bool decided = false;  ///< by this commit, as a last approval would have
 };
 
 /// What of it depends on data, its faults among them, is told at a tick (answer_tick.hpp).
-std::vector<ExactAnswer> exact_answer(EngineState& state, const Waiting& step, const Reading& reading,
-                                      const Posting& posting) {
+std::vector<ExactAnswer> exact_answer(EngineState& state, const OpenRequest& step,
+                                      const ReservationSource& reading, const Posting& posting) {
   if (!step.computed_here()) {
     const NamedQuery& query = *reading.dataset.query(step.request.question.statistic.subject);
     return {ExactAnswer{{{parse_supplied_value(*posting.order.supplied, query)}}}};
@@ -304,16 +312,16 @@ std::vector<ExactAnswer> exact_answer(EngineState& state, const Waiting& step, c
   }
 }
 
-accounting::ChargeReceipt posted(ledger::Transaction& transaction, const ledger::DecisionDraft& granted,
-                                 const Plan& plan) {
+accounting::ChargeReceipt take_reservation_receipt(ledger::Transaction& transaction,
+                                                   const ledger::DecisionDraft& granted, const Plan& plan) {
   const std::vector<ledger::ScopeLoss> parts = block_losses(plan);
-  if (plan.composed) return transaction.post(granted, *plan.composed, parts);
-  return transaction.post(granted, plan.charged, parts);
+  if (plan.composed) return transaction.commit_reservation(granted, *plan.composed, parts);
+  return transaction.commit_reservation(granted, plan.charged, parts);
 }
 
 /// Posts, unless the source was relocated while it was read.
-/// Throws  MoreBits: nothing happened.
-Attempt post_drawn(EngineState& state, const Waiting& step, const Reading& from,
+/// Throws  OutOfBits: nothing happened.
+Attempt post_drawn(EngineState& state, const OpenRequest& step, const ReservationSource& from,
                    std::span<const ExactAnswer> exact, Overdue overdue, Posting& posting) {
   bool elsewhere = false;
   posting.bits.rewind();
@@ -323,14 +331,15 @@ Attempt post_drawn(EngineState& state, const Waiting& step, const Reading& from,
     if (elsewhere) return false;
     const ledger::DecisionDraft granted =
         draft_about(family.holder(), Outcome::granted, posting.order.by, family.root.draft.request);
-    draw(transaction, *from.plan, exact, posted(transaction, granted, *from.plan), posting.bits);
+    draw(transaction, *from.plan, exact, take_reservation_receipt(transaction, granted, *from.plan),
+         posting.bits);
     return posting.posted = true;
   });
   return elsewhere ? Attempt::outdated : attempt;
 }
 
-Attempt post(EngineState& state, const Waiting& step, Posting& posting) {
-  const Reading from = reading(state, step);
+Attempt post(EngineState& state, const OpenRequest& step, Posting& posting) {
+  const ReservationSource from = read_reservation_source(state, step);
   check_commit(step, from, posting.order.supplied);
   bool reserved = true;
   if (step.computed_here()) {
@@ -343,11 +352,11 @@ Attempt post(EngineState& state, const Waiting& step, Posting& posting) {
   const Overdue overdue = step.computed_here() ? Overdue::stands : Overdue::ends;
   posting.bits.supply(bytes_drawn(*from.plan));  // nobody waits under the turn for a generator
   for (;;) {
-    std::optional<TickTurn> turn;
+    std::optional<SoloTickGroup> turn;
     if (step.computed_here()) turn.emplace(state, step.request.principal, posting.arrived);
     try {
       return post_drawn(state, step, from, exact, overdue, posting);
-    } catch (const MoreBits&) {
+    } catch (const OutOfBits&) {
       turn.reset();  // nobody waits for a generator
       posting.bits.supply_more();
     }
@@ -355,13 +364,13 @@ Attempt post(EngineState& state, const Waiting& step, Posting& posting) {
 }
 
 /// Decides what needs no more approvals under the active policy; others stay as they are.
-Attempt decide_if_due(EngineState& state, const Waiting& step, Posting& posting) {
+Attempt decide_if_due(EngineState& state, const OpenRequest& step, Posting& posting) {
   bool decided = false;
   const Attempt attempt =
       transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
         if (family.state() != RequestState::pending) return false;
         const Terms now = terms_now(state, step, transaction.calendar_time());
-        if (votes(step, family) < required(transaction, step, now)) return false;
+        if (approval_count(step, family) < required_approvals(transaction, step, now)) return false;
         check_supplied(step, posting.order.supplied);
         decide_approved(state, transaction, step, now);
         return decided = true;
@@ -372,10 +381,10 @@ Attempt decide_if_due(EngineState& state, const Waiting& step, Posting& posting)
 
 }  // namespace
 
-Answer committed(EngineState& state, const CommitOrder& order, mechanisms::BitSource& bits,
-                 std::span<const Rational> alphas, const Progress& progress) {
+Answer commit_reservation(EngineState& state, const CommitOrder& order, mechanisms::BitSource& bits,
+                          std::span<const Rational> alphas, const Progress& progress) {
   Posting posting{.order = order, .bits = SuppliedBits(&bits), .progress = progress};
-  Answer answer = settled(state, order.id, order.by, alphas, [&](const Waiting& step) {
+  Answer answer = apply_transition(state, order.id, order.by, alphas, [&](const OpenRequest& step) {
     // What became of her own request is told to who asked, whoever hands in the values by now.
     if (step.family.state() == RequestState::granted && order.by.name == step.request.principal) {
       return Attempt::over;
@@ -394,8 +403,8 @@ Answer committed(EngineState& state, const CommitOrder& order, mechanisms::BitSo
   return answer;
 }
 
-Answer cancelled(EngineState& state, const std::string& id, const Asker& by) {
-  return settled(state, id, by, {}, [&](const Waiting& step) {
+Answer cancel_request(EngineState& state, const std::string& id, const Actor& by) {
+  return apply_transition(state, id, by, {}, [&](const OpenRequest& step) {
     if (!may_commit(step.active->policy, step.request.principal, by.name) && !approves(step, by.name)) {
       refuse_actor(step, by, "cancel", "only who asked or may approve it can");
     }
@@ -407,11 +416,11 @@ Answer cancelled(EngineState& state, const std::string& id, const Asker& by) {
   });
 }
 
-Answer token_issued(EngineState& state, const std::string& id, const Asker& by) {
-  return settled(state, id, by, {}, [&](const Waiting& step) {
+Answer issue_data_token(EngineState& state, const std::string& id, const Actor& by) {
+  return apply_transition(state, id, by, {}, [&](const OpenRequest& step) {
     require_poster(step, by, "have the token issued of");
     if (is_over(step)) return end_overdue(state, step);
-    if (step.request.holding != Holding::reserved_against_token) {
+    if (step.request.reservation != ReservationKind::reserved_against_token) {
       throw InvalidParameter("token: " + step.root() + " was not asked with a data token");
     }
     const bool reserved = step.family.state() == RequestState::reserved;
@@ -423,34 +432,34 @@ Answer token_issued(EngineState& state, const std::string& id, const Asker& by) 
       const Act act{Act::Verb::issue_token, family.holder().id};
       ledger::DecisionDraft issued = draft_about(family.holder(), Outcome::token_issued, by, act_json(act));
       issued.issues_token = true;
-      transaction.note(issued);
+      transaction.record_without_movement(issued);
       return true;
     });
   });
 }
 
-Answer approved(EngineState& state, const std::string& id, const Asker& by, const std::string& why,
-                const std::optional<std::string>& seen) {
-  return settled(state, id, by, {}, [&](const Waiting& step) {
+Answer approve_request(EngineState& state, const std::string& id, const Actor& by, const std::string& why,
+                       const std::optional<std::string>& seen) {
+  return apply_transition(state, id, by, {}, [&](const OpenRequest& step) {
     require_approver(step, by, "approve");
     return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
       if (family.state() != RequestState::pending || family.approved_by(by.name)) return false;
       if (seen && *seen != tag_of(family, step.active->version.version)) {
-        throw ChangedSinceSeen("the request " + step.root() +
-                               ", or the policy, changed since it was seen: look again, then approve");
+        throw RequestChanged("the request " + step.root() +
+                             ", or the policy, changed since it was seen: look again, then approve");
       }
       const Act act{Act::Verb::approve, family.root.id, why};
-      transaction.note(draft_about(family.root, Outcome::approved, by, act_json(act)));
+      transaction.record_without_movement(draft_about(family.root, Outcome::approved, by, act_json(act)));
       const Terms now = terms_now(state, step, transaction.calendar_time());
-      if (votes(step, family) + 1 >= required(transaction, step, now))
+      if (approval_count(step, family) + 1 >= required_approvals(transaction, step, now))
         decide_approved(state, transaction, step, now);
       return true;
     });
   });
 }
 
-Answer rejected(EngineState& state, const std::string& id, const Asker& by, const std::string& why) {
-  return settled(state, id, by, {}, [&](const Waiting& step) {
+Answer reject_request(EngineState& state, const std::string& id, const Actor& by, const std::string& why) {
+  return apply_transition(state, id, by, {}, [&](const OpenRequest& step) {
     require_approver(step, by, "reject");
     return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
       if (family.state() != RequestState::pending) return false;
@@ -459,7 +468,7 @@ Answer rejected(EngineState& state, const std::string& id, const Asker& by, cons
                                " already; cancel it");
       }
       const Act act{Act::Verb::reject, family.root.id, why};
-      transaction.note(draft_about(family.root, Outcome::rejected, by, act_json(act)));
+      transaction.record_without_movement(draft_about(family.root, Outcome::rejected, by, act_json(act)));
       return true;
     });
   });

@@ -13,28 +13,29 @@
 #include <string>
 
 #include "engine_state.hpp"
-#include "epsilog/engine/asker.hpp"
+#include "epsilog/engine/actor.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 
 namespace epsilog::engine {
 
 struct CommitOrder {
   const std::string& id;
-  const Asker& by;
+  const Actor& by;
   const std::optional<std::string>& supplied;
 };
 
 // Each throws NotFound when no decision of that id ever waited, NotPermitted, and InvalidParameter when the
 // request cannot take the transition in any state.
 
-[[nodiscard]] Answer committed(EngineState& state, const CommitOrder& order, mechanisms::BitSource& bits,
-                               std::span<const Rational> alphas, const Progress& progress);
-[[nodiscard]] Answer cancelled(EngineState& state, const std::string& id, const Asker& by);
-[[nodiscard]] Answer token_issued(EngineState& state, const std::string& id, const Asker& by);
-/// Throws  ChangedSinceSeen.
-[[nodiscard]] Answer approved(EngineState& state, const std::string& id, const Asker& by,
-                              const std::string& why, const std::optional<std::string>& seen);
-[[nodiscard]] Answer rejected(EngineState& state, const std::string& id, const Asker& by,
-                              const std::string& why);
+[[nodiscard]] Answer commit_reservation(EngineState& state, const CommitOrder& order,
+                                        mechanisms::BitSource& bits, std::span<const Rational> alphas,
+                                        const Progress& progress);
+[[nodiscard]] Answer cancel_request(EngineState& state, const std::string& id, const Actor& by);
+[[nodiscard]] Answer issue_data_token(EngineState& state, const std::string& id, const Actor& by);
+/// Throws  RequestChanged.
+[[nodiscard]] Answer approve_request(EngineState& state, const std::string& id, const Actor& by,
+                                     const std::string& why, const std::optional<std::string>& seen);
+[[nodiscard]] Answer reject_request(EngineState& state, const std::string& id, const Actor& by,
+                                    const std::string& why);
 
 }  // namespace epsilog::engine

@@ -29,16 +29,16 @@ std::string declared_location(const Dataset& dataset, const std::string& base_di
   return (std::filesystem::path(base_dir) / written_path(dataset)).string();
 }
 
-Dataset relocated(Dataset dataset, const std::string& path) {
+Dataset with_source_at(Dataset dataset, const std::string& path) {
   EPSILOG_INVARIANT(dataset.has_source());
   (dataset.csv ? dataset.csv->path : dataset.sqlite->path) = path;
   return dataset;
 }
 
-Dataset readable(Dataset dataset, const std::string& base_dir, const Folders& folders) {
-  const auto place = place_below(folders.sources, declared_location(dataset, base_dir));
+Dataset with_source_in_folders(Dataset dataset, const std::string& base_dir, const Folders& folders) {
+  const auto place = resolve_below(folders.sources, declared_location(dataset, base_dir));
   if (!place) throw SourceError("dataset '" + dataset.name + "': its source may not be read here");
-  return relocated(std::move(dataset), *place);
+  return with_source_at(std::move(dataset), *place);
 }
 
 std::string advice_on_missing(const Dataset& dataset, const std::string& base_dir) {

@@ -22,19 +22,20 @@ namespace epsilog::engine {
 /// The path as it is written, from `base_dir` on.
 [[nodiscard]] std::string declared_location(const Dataset& dataset, const std::string& base_dir);
 /// The same dataset with its source at an absolute path.
-[[nodiscard]] Dataset relocated(Dataset dataset, const std::string& path);
+[[nodiscard]] Dataset with_source_at(Dataset dataset, const std::string& path);
 /// The dataset as it may be read: where folders are set, with its source where it really is, so that what was
 /// looked at is what is opened.
 /// Requires  dataset.has_source().
 /// Throws    SourceError, which says nothing but the dataset's name, where it is not below one of them.
-[[nodiscard]] Dataset readable(Dataset dataset, const std::string& base_dir, const Folders& folders);
+[[nodiscard]] Dataset with_source_in_folders(Dataset dataset, const std::string& base_dir,
+                                             const Folders& folders);
 /// What a curator can do about a source that is not where its dataset says, as the rest of a sentence; ""
 /// where something is there. Requires  dataset.has_source().
 [[nodiscard]] std::string advice_on_missing(const Dataset& dataset, const std::string& base_dir);
 /// Opens the source of a dataset as a ledger has it.
 /// Throws  as `open`, with that advice.
 template <class Open>
-[[nodiscard]] auto opened_where_found(const Dataset& dataset, const std::string& base_dir, const Open& open) {
+[[nodiscard]] auto open_with_advice(const Dataset& dataset, const std::string& base_dir, const Open& open) {
   try {
     return open();
   } catch (const SourceError& error) {

@@ -3,9 +3,9 @@
 #include <system_error>
 #include <utility>
 
-#include "checkpoint_keeper.hpp"
+#include "background_thread.hpp"
+#include "checkpoint_signer.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "quiet_thread.hpp"
 
 namespace epsilog::engine {
 
@@ -18,55 +18,57 @@ struct Submissions::Submission {
   const Request request;
   const Alphas alphas;
   const OnDone on_done;
-  Deciding call;
-  std::unique_ptr<Member> member;            // in the line
-  std::unique_ptr<GroupLine::Place> replay;  // likewise, of what needs no group
+  DecisionCall call;
+  std::unique_ptr<GroupMember> member;              // in the line
+  std::unique_ptr<CommitQueue::QueueEntry> replay;  // likewise, of what needs no group
   std::optional<Answer> answer;              // of a replay
 
-  [[nodiscard]] GroupLine::Place& place() { return member ? *member : *replay; }
+  [[nodiscard]] CommitQueue::QueueEntry& entry() { return member ? *member : *replay; }
 };
 
 Submissions& Submissions::of(EngineState& state) {
-  return static_cast<Submissions&>(state.beside([&state] { return std::make_unique<Submissions>(state); }));
+  return static_cast<Submissions&>(
+      state.background_work([&state] { return std::make_unique<Submissions>(state); }));
 }
 
-Submissions::Submissions(EngineState& state) : state_(state), worker_(quiet_thread([this] { work(); })) {}
+Submissions::Submissions(EngineState& state)
+    : state_(state), worker_(start_background_thread([this] { work(); })) {}
 
 Submissions::~Submissions() {
   {
     std::unique_lock lock(mutex_);
     none_open_.wait(lock, [this] { return open_ == 0; });
   }
-  state_.line().close();
+  state_.commit_queue().close();
   worker_.join();
-  for (Restarted& restarted : restarted_) restarted.thread.join();
+  for (RestartedThread& restarted : restarted_) restarted.thread.join();
 }
 
 void Submissions::submit(const Request& request, mechanisms::BitSource* bits, const Alphas& alphas,
                          const OnDone& on_done) {
   auto submission = std::make_unique<Submission>(state_, request, bits, alphas, on_done);
-  Deciding& call = submission->call;
+  DecisionCall& call = submission->call;
   if (!call.prepare_ahead()) submission->answer = call.prepare({});
   if (submission->answer) {
-    submission->replay = std::make_unique<GroupLine::Place>(request.principal, 0);
+    submission->replay = std::make_unique<CommitQueue::QueueEntry>(request.principal, 0);
   } else {
     submission->member = call.member();
   }
-  GroupLine::Place& place = submission->place();
+  CommitQueue::QueueEntry& entry = submission->entry();
   const bool waits = submission->member != nullptr;
   {
     const std::lock_guard lock(mutex_);
-    waiting_.emplace(&place, std::move(submission));
+    waiting_.emplace(&entry, std::move(submission));
     ++open_;
   }
   try {
     if (waits) {
-      state_.line().submit(place);
+      state_.commit_queue().submit(entry);
     } else {
-      state_.line().submit_served(place);
+      state_.commit_queue().submit_served(entry);
     }
   } catch (...) {
-    (void)taken_out(place);
+    (void)take_submission(entry);
     const std::lock_guard lock(mutex_);
     --open_;
     none_open_.notify_all();
@@ -74,19 +76,19 @@ void Submissions::submit(const Request& request, mechanisms::BitSource* bits, co
   }
 }
 
-std::unique_ptr<Submissions::Submission> Submissions::taken_out(const GroupLine::Place& place) {
+std::unique_ptr<Submissions::Submission> Submissions::take_submission(const CommitQueue::QueueEntry& entry) {
   const std::lock_guard lock(mutex_);
-  return std::move(waiting_.extract(&place).mapped());
+  return std::move(waiting_.extract(&entry).mapped());
 }
 
 void Submissions::work() noexcept {
   for (;;) {
-    const GroupLine::Work work = state_.line().next();
+    const CommitQueue::Work work = state_.commit_queue().next();
     if (work.leads != nullptr) {
-      lead(state_, static_cast<Member&>(*work.leads), Patience::turn);
-      conclude(taken_out(*work.leads));
+      commit_group(state_, static_cast<GroupMember&>(*work.leads), LockWait::full);
+      conclude(take_submission(*work.leads));
     } else if (work.served != nullptr) {
-      conclude(taken_out(*work.served));
+      conclude(take_submission(*work.served));
     } else {
       return;
     }
@@ -94,13 +96,13 @@ void Submissions::work() noexcept {
 }
 
 void Submissions::conclude(std::unique_ptr<Submission> submission) noexcept {
-  Submitted outcome;
+  SubmissionOutcome outcome;
   try {
     if (submission->answer) {
       outcome.answer = std::move(submission->answer);
-    } else if (submission->member->fate == Member::Fate::lacks_bits) {
+    } else if (submission->member->fate == GroupMember::Fate::lacks_bits) {
       return restart(submission);
-    } else if (auto answers = submission->call.concluded(*submission->member)) {
+    } else if (auto answers = submission->call.take_answers(*submission->member)) {
       outcome.answer = std::move(answers->front());
     } else {
       return restart(submission);
@@ -108,7 +110,7 @@ void Submissions::conclude(std::unique_ptr<Submission> submission) noexcept {
   } catch (...) {
     outcome.fault = std::current_exception();
   }
-  tell(std::move(submission), std::move(outcome));
+  report_outcome(std::move(submission), std::move(outcome));
 }
 
 void Submissions::restart(std::unique_ptr<Submission>& submission) {
@@ -121,20 +123,20 @@ void Submissions::restart(std::unique_ptr<Submission>& submission) {
     at->thread.join();  // it has nothing more to do
     at = restarted_.erase(at);
   }
-  Restarted& place = restarted_.emplace_back();
+  RestartedThread& entry = restarted_.emplace_back();
   try {
-    place.thread = quiet_thread([this, &place, taken = submission.get()] {
+    entry.thread = start_background_thread([this, &entry, taken = submission.get()] {
       std::unique_ptr<Submission> own(taken);
-      Submitted outcome;
+      SubmissionOutcome outcome;
       try {
-        const bool lacks_bits = own->member->fate == Member::Fate::lacks_bits;
-        outcome.answer = std::move(decided_further(state_, own->call, lacks_bits).front());
+        const bool lacks_bits = own->member->fate == GroupMember::Fate::lacks_bits;
+        outcome.answer = std::move(resume_decision(state_, own->call, lacks_bits).front());
       } catch (...) {
         outcome.fault = std::current_exception();
       }
-      tell(std::move(own), std::move(outcome));
+      report_outcome(std::move(own), std::move(outcome));
       const std::lock_guard ended(mutex_);
-      place.over = true;
+      entry.over = true;
     });
     (void)submission.release();
   } catch (const std::system_error& error) {
@@ -147,10 +149,10 @@ void Submissions::restart(std::unique_ptr<Submission>& submission) {
   }
 }
 
-void Submissions::tell(std::unique_ptr<Submission> submission, Submitted outcome) noexcept {
+void Submissions::report_outcome(std::unique_ptr<Submission> submission, SubmissionOutcome outcome) noexcept {
   submission->on_done(std::move(outcome));
   submission.reset();
-  state_.checkpoints().answered();
+  state_.checkpoints().sign_if_due();
   const std::lock_guard lock(mutex_);
   if (--open_ == 0) none_open_.notify_all();
 }

@@ -13,13 +13,13 @@
 #include <mutex>
 #include <thread>
 
-#include "decided.hpp"
-#include "epsilog/engine/submitted.hpp"
+#include "decision_call.hpp"
+#include "epsilog/engine/submission_outcome.hpp"
 
 namespace epsilog::engine {
 
 /// Thread-safety: may be used from several threads.
-class Submissions final : public BesideCalls {
+class Submissions final : public BackgroundWork {
  public:
   /// Those of an engine.
   [[nodiscard]] static Submissions& of(EngineState& state);
@@ -35,22 +35,22 @@ class Submissions final : public BesideCalls {
 
  private:
   struct Submission;
-  struct Restarted {
+  struct RestartedThread {
     std::thread thread;
     bool over = false;
   };
 
   void work() noexcept;
-  [[nodiscard]] std::unique_ptr<Submission> taken_out(const GroupLine::Place& place);
+  [[nodiscard]] std::unique_ptr<Submission> take_submission(const CommitQueue::QueueEntry& entry);
   void conclude(std::unique_ptr<Submission> submission) noexcept;
   /// Takes it unless it throws.
   void restart(std::unique_ptr<Submission>& submission);
-  void tell(std::unique_ptr<Submission> submission, Submitted outcome) noexcept;
+  void report_outcome(std::unique_ptr<Submission> submission, SubmissionOutcome outcome) noexcept;
 
   EngineState& state_;
   std::mutex mutex_;  // guards what follows
-  std::map<const GroupLine::Place*, std::unique_ptr<Submission>> waiting_;
-  std::list<Restarted> restarted_;
+  std::map<const CommitQueue::QueueEntry*, std::unique_ptr<Submission>> waiting_;
+  std::list<RestartedThread> restarted_;
   std::size_t open_ = 0;  // not told yet
   std::condition_variable none_open_;
   std::thread worker_;

@@ -34,7 +34,7 @@ void SuppliedBits::fill(std::span<std::byte> bytes) {
   EPSILOG_INVARIANT(source_ != nullptr);
   if (bytes.size() > bytes_.size() - used_) {
     wanted_ = used_ + bytes.size();
-    throw MoreBits();
+    throw OutOfBits();
   }
   std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(used_), bytes.size(), bytes.begin());
   used_ += bytes.size();

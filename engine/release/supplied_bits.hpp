@@ -1,7 +1,7 @@
 // Bits that are there before they are drawn from, so that nobody waits under the turn for a generator.
 //
 // How many a draw takes is not known before it. A first supply is read ahead; a draw that needs more ends
-// with MoreBits, is undone, and begins again from the first bit once more were appended. It never begins with
+// with OutOfBits, is undone, and begins again from the first bit once more were appended. It never begins with
 // fresh ones: whether it needed more follows from what the bits were, and to choose by that when to throw
 // bits away would make some values more likely than the mechanism does.
 #pragma once
@@ -15,7 +15,7 @@
 namespace epsilog::engine {
 
 /// A draw needs more bits than are there. No error: it leaves no call of the engine.
-struct MoreBits {};
+struct OutOfBits {};
 
 /// Thread-safety: one owner at a time; the source is called by supply() and supply_more() alone.
 class SuppliedBits final : public mechanisms::BitSource {
@@ -33,7 +33,7 @@ class SuppliedBits final : public mechanisms::BitSource {
   void supply_more();
   /// The next draw begins with the first bit.
   void rewind() noexcept { used_ = 0; }
-  /// Throws  MoreBits.
+  /// Throws  OutOfBits.
   void fill(std::span<std::byte> bytes) override;
 
  private:

@@ -102,7 +102,7 @@ std::string credential_words(const JsonValue& record) {
 /// One sentence of what a later version does to an earlier one.
 std::string change_words(const PolicyChange& change) {
   std::string text = change.direction == Direction::incomparable ? "cannot be compared: " : "";
-  text += change.place();
+  text += change.path_text();
   if (change.before.empty()) return text + " is new: " + change.after;
   if (change.after.empty()) return text + " is there no more: " + change.before;
   return text + " from " + change.before + " to " + change.after;
@@ -122,7 +122,7 @@ class Events final {
       event.at = record.at("time").text();
       event.by = bytes_of(record, "by");
       event.why = bytes_of(record, "why");
-      if (!told(record, event)) return;
+      if (!describe_event(record, event)) return;
       event.kind = record.at("kind").text();
     } catch (const LedgerCorrupt& error) {
       event.what = std::string("cannot be read: ") + error.what();
@@ -132,11 +132,11 @@ class Events final {
     }
   }
 
-  [[nodiscard]] std::vector<LedgerEvent> taken() { return std::move(events_); }
+  [[nodiscard]] std::vector<LedgerEvent> take_events() { return std::move(events_); }
 
  private:
   /// Puts a record in words. False where it is told as a part of another event, or of the accounts.
-  bool told(const JsonValue& record, LedgerEvent& event) {
+  bool describe_event(const JsonValue& record, LedgerEvent& event) {
     const std::string& kind = record.at("kind").text();
     if (kind == "account") return false;
     if (kind == "limit") return limit(record);
@@ -171,7 +171,7 @@ class Events final {
     try {
       const Policy after = Policy::parse_stored(yaml, "policy");
       if (const auto before = yaml_of(version - 1)) {
-        loosened(Policy::parse_stored(*before, "policy"), after, event);
+        add_looser_changes(Policy::parse_stored(*before, "policy"), after, event);
       }
     } catch (const PolicyError&) {
       text += ", whose text or that before it cannot be read";
@@ -190,7 +190,7 @@ class Events final {
     return found == texts_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  void loosened(const Policy& before, const Policy& after, LedgerEvent& event) const {
+  void add_looser_changes(const Policy& before, const Policy& after, LedgerEvent& event) const {
     for (const PolicyChange& change : diff(before, after)) {
       if (change.direction != Direction::looser && change.direction != Direction::incomparable) continue;
       const bool of_another = !question_.dataset.empty() && change.path.size() > 1 &&
@@ -243,7 +243,7 @@ std::vector<LedgerEvent> ledger_events(ledger::Snapshot& view, const EventQuesti
   Events events(view, question);
   view.each_event_line(question.after_decision,
                        [&events](const ledger::EventLine& line) { events.line(line); });
-  return events.taken();
+  return events.take_events();
 }
 
 std::vector<LedgerEvent> ledger_events(const std::string& ledger_path, const EventQuestion& question,

@@ -26,13 +26,13 @@ namespace {
 constexpr double kVerifyingShare = 0.6;
 constexpr double kReadingShare = 0.15;
 
-void tell(const Progress& progress, double fraction) {
+void report_progress(const Progress& progress, double fraction) {
   const accounting::DefaultFloatingPoint floating_point;
   progress(std::min(fraction, 1.0));
 }
 
-AuditReport verified(const std::string& ledger_path, const Progress& progress) {
-  const auto share = [&progress](double fraction) { tell(progress, kVerifyingShare * fraction); };
+AuditReport verify_ledger(const std::string& ledger_path, const Progress& progress) {
+  const auto share = [&progress](double fraction) { report_progress(progress, kVerifyingShare * fraction); };
   return audit_verify(ledger_path, progress ? Progress(share) : Progress());
 }
 
@@ -110,7 +110,7 @@ class Courses final {
   }
 
   /// The course of an account up to how it stands.
-  [[nodiscard]] BurnDown ended(const ledger::AccountState& account, bool active, std::int64_t decisions) {
+  [[nodiscard]] BurnDown finish(const ledger::AccountState& account, bool active, std::int64_t decisions) {
     step_to(decisions + 1);
     const bool sound = account.balance.valid();
     begin(account.id, sound ? account.balance.limit : 0);
@@ -207,7 +207,7 @@ class Reading final {
     if (accounts_.empty() && !question_.dataset.empty())
       static_cast<void>(policy_->dataset(question_.dataset));
     for (const Dataset& declared : policy_->datasets()) {
-      if (!is_asked(declared.name)) continue;
+      if (!is_requested(declared.name)) continue;
       report_.units.push_back({declared.name, declared.unit.id,
                                static_cast<std::uint64_t>(declared.unit.max_rows),
                                declared.neighbours == Neighbours::replace_one});
@@ -217,7 +217,7 @@ class Reading final {
     }
   }
 
-  [[nodiscard]] bool is_asked(const std::string& dataset) const {
+  [[nodiscard]] bool is_requested(const std::string& dataset) const {
     return question_.dataset.empty() || dataset == question_.dataset;
   }
 
@@ -237,7 +237,7 @@ class Reading final {
       if (of != nullptr) report_.limit_removals.push_back({of->name(), removal});
     });
     view_.each_relocation([this](const ledger::Relocation& relocation) {
-      if (is_asked(relocation.dataset)) report_.relocations.push_back(relocation);
+      if (is_requested(relocation.dataset)) report_.relocations.push_back(relocation);
     });
     report_.events = ledger_events(view_, {.dataset = question_.dataset});
     view_.each_key_event([this](const ledger::KeyEvent& key) { report_.keys.push_back(key); });
@@ -254,11 +254,12 @@ class Reading final {
           report_.withheld += stored.release && !stored.durable ? 1 : 0;
           courses.decision(stored);
           if (++report_.decisions % 1024 != 0 || !progress) return;
-          tell(progress, kVerifyingShare + kReadingShare * static_cast<double>(report_.decisions) / total);
+          report_progress(progress,
+                          kVerifyingShare + kReadingShare * static_cast<double>(report_.decisions) / total);
         },
         [this](const ledger::MalformedRecord&) { ++report_.decisions; });
     for (const ledger::AccountState& account : accounts_) {
-      report_.budgets.push_back(courses.ended(account, is_active(account), end.last));
+      report_.budgets.push_back(courses.finish(account, is_active(account), end.last));
     }
   }
 
@@ -282,7 +283,8 @@ void add_accountants(LedgerReport& report, const std::string& ledger_path, const
   question.dataset = report.dataset;
   question.accountants.assign(accounting::kAccountants.begin(), accounting::kAccountants.end());
   const auto share = [&progress](double fraction) {
-    tell(progress, kVerifyingShare + kReadingShare + (1 - kVerifyingShare - kReadingShare) * fraction);
+    report_progress(progress,
+                    kVerifyingShare + kReadingShare + (1 - kVerifyingShare - kReadingShare) * fraction);
   };
   EngineOptions quietly = options;
   quietly.unreadable = {};  // the report has named each
@@ -300,10 +302,10 @@ LedgerReport ledger_report(const std::string& ledger_path, const ReportQuestion&
                            const EngineOptions& options, const Progress& progress) {
   LedgerReport report;
   report.dataset = question.dataset;
-  report.audit = verified(ledger_path, progress);
+  report.audit = verify_ledger(ledger_path, progress);
   read_part(report, "ledger", [&] {
     const ledger::Ledger ledger = ledger::Ledger::open_read_only(ledger_path, options.ledger_options());
-    report.poisoned = ledger.poisoned();
+    report.poisoned = ledger.poison_reason();
     ledger::Snapshot view = ledger.snapshot();
     Reading(report, view, question).read(progress);
   });
@@ -311,10 +313,11 @@ LedgerReport ledger_report(const std::string& ledger_path, const ReportQuestion&
   return report;
 }
 
-std::optional<UnreadPart> each_reported(const std::string& ledger_path, const LedgerReport& report,
-                                        std::optional<DecisionSort> sort, const EngineOptions& options,
-                                        accounting::CallbackRef<void(const Answer&)> visit,
-                                        const Alphas& alphas) {
+std::optional<UnreadPart> each_reported_decision(const std::string& ledger_path, const LedgerReport& report,
+                                                 std::optional<DecisionSort> sort,
+                                                 const EngineOptions& options,
+                                                 accounting::CallbackRef<void(const Answer&)> visit,
+                                                 const Alphas& alphas) {
   if (report.decisions == 0) return std::nullopt;
   try {
     const Engine engine = Engine::open(ledger_path, options);

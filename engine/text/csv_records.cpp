@@ -49,7 +49,7 @@ void CsvRecords::skip_byte_order_mark() {
 }
 
 bool CsvRecords::take_line(std::string_view& line, bool& overlong) {
-  place_ = Place::field_start;
+  state_ = ParseState::field_start;
   std::size_t scanned = 0;
   for (;;) {
     const std::size_t line_end = find_line_end(begin_ + scanned);
@@ -96,31 +96,31 @@ std::size_t CsvRecords::find_line_end(std::size_t from) {
   if (!dialect_.multiline) return find({buffer_.data(), end_}, '\n', from);
   for (std::size_t at = from; at < end_; ++at) {
     const char c = buffer_[at];
-    if (c == '\n' && place_ != Place::quoted) return at;
-    switch (place_) {
-      case Place::field_start:
-      case Place::unquoted:
+    if (c == '\n' && state_ != ParseState::quoted) return at;
+    switch (state_) {
+      case ParseState::field_start:
+      case ParseState::unquoted:
         if (c == dialect_.delimiter) {
-          place_ = Place::field_start;
+          state_ = ParseState::field_start;
         } else if (c == '"') {
-          place_ = place_ == Place::field_start ? Place::quoted : Place::broken;
+          state_ = state_ == ParseState::field_start ? ParseState::quoted : ParseState::broken;
         } else {
-          place_ = Place::unquoted;
+          state_ = ParseState::unquoted;
         }
         break;
-      case Place::quoted:
-        if (c == '"') place_ = Place::after_quote;
+      case ParseState::quoted:
+        if (c == '"') state_ = ParseState::after_quote;
         break;
-      case Place::after_quote:
+      case ParseState::after_quote:
         if (c == '"') {
-          place_ = Place::quoted;
+          state_ = ParseState::quoted;
         } else {
           // A broken record, like any other, ends at the next line end: the carriage return of a
           // CRLF needs no case of its own.
-          place_ = c == dialect_.delimiter ? Place::field_start : Place::broken;
+          state_ = c == dialect_.delimiter ? ParseState::field_start : ParseState::broken;
         }
         break;
-      case Place::broken:
+      case ParseState::broken:
         break;
     }
   }

@@ -22,7 +22,7 @@ PolicyError Faults::error() const {
   return PolicyError(std::move(ordered));
 }
 
-std::string shown(std::string_view text) {
+std::string quoted_excerpt(std::string_view text) {
   constexpr std::size_t kShownMax = 60;
   std::string result = "'";
   std::size_t points = 0;
@@ -35,7 +35,7 @@ std::string shown(std::string_view text) {
   return result + "'";
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string comma_list(const std::vector<std::string>& words) {
   std::string result;
   for (const std::string& word : words) {
     if (!result.empty()) result += ", ";

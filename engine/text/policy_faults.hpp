@@ -49,9 +49,9 @@ class Faults final {
 
 /// The text as a message may show it: quoted, control characters as '?', at most 60 code points.
 /// Requires  valid UTF-8.
-[[nodiscard]] std::string shown(std::string_view text);
+[[nodiscard]] std::string quoted_excerpt(std::string_view text);
 
 /// "a, b, c"
-[[nodiscard]] std::string joined(const std::vector<std::string>& words);
+[[nodiscard]] std::string comma_list(const std::vector<std::string>& words);
 
 }  // namespace epsilog::engine

@@ -52,10 +52,10 @@ class TreeBuilder final : public YAML::EventHandler {
     report_properties(mark, anchor, "?");
     const std::string_view token = word(rest(mark));
     if (expects_key() && spells_null(token)) {
-      place(scalar(mark, std::string(token), false));  // `null:` is an ordinary key
+      insert(scalar(mark, std::string(token), false));  // `null:` is an ordinary key
     } else {
       report_null(mark, spells_null(token) ? std::string(token) : "");
-      place(refused(mark));
+      insert(refused(mark));
     }
   }
 
@@ -63,24 +63,24 @@ class TreeBuilder final : public YAML::EventHandler {
     count_node(mark);
     // `<<: *base` is one mistake, not two.
     if (!merging()) faults_.add(at(mark), kNoAliases);
-    place(refused(mark));
+    insert(refused(mark));
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     count_node(mark);
-    if (report_properties(mark, anchor, tag)) return place(scalar(mark, value, true));
+    if (report_properties(mark, anchor, tag)) return insert(scalar(mark, value, true));
     const std::string_view here = rest(mark);
     const bool plain = tag != "!";
     if (!plain && (here.starts_with('"') || here.starts_with('\''))) {
       if (!quoted_length(here)) abandon(mark, "this quote is not closed on its line");
-      return place(scalar(mark, value, true));
+      return insert(scalar(mark, value, true));
     }
     if (!plain || !here.starts_with(value)) {
       faults_.add(at(mark), kOneLine);
-      return place(refused(mark));
+      return insert(refused(mark));
     }
-    place(scalar(mark, value, false));
+    insert(scalar(mark, value, false));
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -153,7 +153,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (!spelled.empty() && at(mark).line == key.line) {
       faults_.add(at(mark), "'" + spelled + "' is not a value: leave the key out, or put the text in quotes");
     } else if (in_map) {
-      faults_.add(key, shown(frames_.back().key.key) + " has no value");
+      faults_.add(key, quoted_excerpt(frames_.back().key.key) + " has no value");
     } else if (frames_.empty()) {
       faults_.add(at(mark), empty(faults_));
     } else {
@@ -176,22 +176,22 @@ class TreeBuilder final : public YAML::EventHandler {
   void close() {
     Node node = std::move(frames_.back().node);
     frames_.pop_back();
-    place(std::move(node));
+    insert(std::move(node));
   }
 
-  void place(Node node) {
+  void insert(Node node) {
     if (frames_.empty()) {
       root_ = std::move(node);
     } else if (frames_.back().node.kind == Node::Kind::sequence) {
       frames_.back().node.items.push_back(std::move(node));
     } else if (!frames_.back().has_key) {
-      place_key(frames_.back(), std::move(node));
+      insert_key(frames_.back(), std::move(node));
     } else {
-      place_value(frames_.back(), std::move(node));
+      insert_value(frames_.back(), std::move(node));
     }
   }
 
-  void place_key(Frame& frame, Node node) {
+  void insert_key(Frame& frame, Node node) {
     frame.has_key = true;
     frame.merge = node.kind == Node::Kind::scalar && node.text == "<<" && !node.quoted;
     frame.keep = node.kind == Node::Kind::scalar && !frame.merge;
@@ -205,11 +205,11 @@ class TreeBuilder final : public YAML::EventHandler {
     const auto [first, is_new] = frame.lines_of_keys.emplace(frame.key.key, node.mark.line);
     if (is_new) return;
     frame.keep = false;
-    faults_.add(node.mark, "duplicate key " + shown(frame.key.key) + ": it is already given on line " +
-                               std::to_string(first->second));
+    faults_.add(node.mark, "duplicate key " + quoted_excerpt(frame.key.key) +
+                               ": it is already given on line " + std::to_string(first->second));
   }
 
-  static void place_value(Frame& frame, Node node) {
+  static void insert_value(Frame& frame, Node node) {
     frame.has_key = false;
     frame.merge = false;
     if (!frame.keep) return;
@@ -254,7 +254,7 @@ class NoMoreDocuments final : public YAML::EventHandler {
 
 std::string in_our_words(const YAML::Exception& error, std::string_view rest) {
   namespace Said = YAML::ErrorMsg;
-  const std::string first = rest.empty() ? "" : shown(rest.substr(0, 1));
+  const std::string first = rest.empty() ? "" : quoted_excerpt(rest.substr(0, 1));
   const auto said = [&](const std::string& message) { return error.msg.starts_with(message); };
   if (said(Said::MAP_VALUE)) {
     return "a ':' is not allowed here: check the indentation, and put text that contains ': ' in quotes";

@@ -114,7 +114,7 @@ SQLite::Database open_database(const LedgerFiles& files, Connection::Role role) 
   require_no_rollback_journal(files, role);
   try {
     return SQLite::Database(uri_of(files, role), flags_of(role),
-                            static_cast<int>(Connection::kUsualWait.count()));
+                            static_cast<int>(Connection::kBusyTimeout.count()));
   } catch (const SQLite::Exception& error) {
     // A database that could not be opened has no handle that could be asked for the reason.
     throw StorageFailure(error.getExtendedErrorCode(), error.what(),
@@ -139,7 +139,7 @@ std::unique_ptr<HeldFiles> hold(const LedgerFiles& files, Connection::Role role)
 
 /// SQLite could not open it for writing. Throws  LedgerBusy where this user may write to it; LedgerUnusable
 /// otherwise, if it must be.
-void opened_to_read_only(const std::string& path, bool must) {
+void refuse_read_only_opening(const std::string& path, bool must) {
   const int error = errno_of_access(path, W_OK);
   if (error == 0) {
     throw LedgerBusy(path +
@@ -149,8 +149,8 @@ void opened_to_read_only(const std::string& path, bool must) {
   if (must) throw_refused("ledger: cannot write to " + path, error, permission_advice(path, error));
 }
 
-[[noreturn]] void setting_refused(const std::string& name, const std::string& wanted,
-                                  const std::string& got) {
+[[noreturn]] void throw_setting_refused(const std::string& name, const std::string& wanted,
+                                        const std::string& got) {
   throw LedgerIo("ledger: the setting " + name + " must be " + wanted + " but SQLite reports '" + got +
                  "'; without it durability is not assured, so nothing was done");
 }
@@ -165,14 +165,16 @@ void require_control(sqlite3* handle, int operation, const char* name, int wante
   sqlite3_file_control(handle, "main", operation, &set);
   const int rc = sqlite3_file_control(handle, "main", operation, &got);
   if (rc != SQLITE_OK || got != wanted) {
-    setting_refused(name, std::to_string(wanted), rc == SQLITE_OK ? std::to_string(got) : sqlite3_errstr(rc));
+    throw_setting_refused(name, std::to_string(wanted),
+                          rc == SQLITE_OK ? std::to_string(got) : sqlite3_errstr(rc));
   }
 }
 
 void require_config(sqlite3* handle, int operation, const char* name, int wanted) {
   int got = -1;
   const int rc = sqlite3_db_config(handle, operation, wanted, &got);
-  if (rc != SQLITE_OK || got != wanted) setting_refused(name, std::to_string(wanted), std::to_string(got));
+  if (rc != SQLITE_OK || got != wanted)
+    throw_setting_refused(name, std::to_string(wanted), std::to_string(got));
 }
 
 }  // namespace
@@ -217,10 +219,10 @@ FileCall call_of(int code) {
 }
 
 FailureKind kind_of(FileCall call, int error) {
-  switch (file_verdict(call, FileOf::ledger, error)) {
-    case FileVerdict::passing:
+  switch (file_verdict(call, FileRole::ledger, error)) {
+    case FileVerdict::transient:
       return FailureKind::transient;
-    case FileVerdict::standing:
+    case FileVerdict::lasting:
       return FailureKind::forbidden;
     case FileVerdict::poison:
       return FailureKind::storage;
@@ -270,7 +272,7 @@ const char* what_helps(const StorageFailure& failure) {
 }
 
 /// SQLite says "disk I/O error" of nearly all of them, and of some that the file is damaged.
-std::string with_errno(const StorageFailure& failure) {
+std::string message_with_errno(const StorageFailure& failure) {
   const int primary = failure.code() & 0xff;
   const bool of_file = primary == SQLITE_IOERR || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB ||
                        primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY;
@@ -282,7 +284,7 @@ std::string with_errno(const StorageFailure& failure) {
 }  // namespace
 
 void throw_translated(const StorageFailure& failure, const std::string& context) {
-  const std::string message = context + ": " + with_errno(failure);
+  const std::string message = context + ": " + message_with_errno(failure);
   switch (kind_of(failure)) {
     case FailureKind::transient:
       std::throw_with_nested(LedgerBusy(message + "; nothing was done" + what_helps(failure)));
@@ -374,7 +376,7 @@ std::string Query::time(int column) const {
   return time_text(ms);
 }
 
-bool Query::null(int column) const {
+bool Query::is_null(int column) const {
   return statement_->getColumn(column).isNull();
 }
 
@@ -389,8 +391,8 @@ Connection::Connection(const LedgerFiles& files, Role role) try
       candidate_(role == Role::candidate),
       opens_to_write_(opened_to_write(role)) {
   if (opens_to_write_ && sqlite3_db_readonly(handle(), "main") == 1)
-    opened_to_read_only(files.database, writes(role));
-  make_settings(role);
+    refuse_read_only_opening(files.database, writes(role));
+  apply_settings(role);
   if (role == Role::creator) {
     static_cast<void>(schema_version());  // opens log and index
   } else {
@@ -414,7 +416,7 @@ Connection::Connection(const LedgerFiles& files, Role role) try
 
 Connection::~Connection() = default;
 
-void Connection::make_settings(Role role) {
+void Connection::apply_settings(Role role) {
   sqlite3* const db = handle();
   require_config(db, SQLITE_DBCONFIG_DEFENSIVE, "DBCONFIG_DEFENSIVE", 1);
   require_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, "DBCONFIG_ENABLE_LOAD_EXTENSION", 0);
@@ -432,13 +434,13 @@ void Connection::make_settings(Role role) {
   // Overwriting a WAL is cheaper than growing a new one; at creation nothing may stay behind.
   if (role != Role::creator) require_control(db, SQLITE_FCNTL_PERSIST_WAL, "FCNTL_PERSIST_WAL", 1);
   if (writes(role)) {
-    make_settings_of_writer();
+    apply_writer_settings();
   } else {
     require_pragma("query_only", "1");
   }
 }
 
-void Connection::make_settings_of_writer() {
+void Connection::apply_writer_settings() {
   require_pragma("wal_autocheckpoint", "0");  // its errors would be swallowed: we checkpoint ourselves
   require_log();
   require_pragma("journal_size_limit", kLogStays);
@@ -460,7 +462,7 @@ void Connection::require_log() {
 
 void Connection::require_writable(const LedgerFiles& files, bool must) {
   if (opens_to_write_ && sqlite3_db_readonly(handle(), "main") == 1)
-    opened_to_read_only(files.database, must);
+    refuse_read_only_opening(files.database, must);
   sqlite3_file* const log = file_of(handle(), SQLITE_FCNTL_JOURNAL_POINTER);
   sqlite3_file* const database = file_of(handle(), SQLITE_FCNTL_FILE_POINTER);
   if (log == nullptr || log->pMethods == nullptr || database == nullptr || database->pMethods == nullptr)
@@ -469,15 +471,15 @@ void Connection::require_writable(const LedgerFiles& files, bool must) {
   // the file would keep the error.
   const bool tries = opens_to_write_ && errno_of_access(files.wal(), W_OK) == 0;
   const bool writes_log = tries ? log->pMethods->xWrite(log, "", 0, 0) == SQLITE_OK : !must;
-  if (!writes_log) opened_to_read_only(files.wal(), must);
+  if (!writes_log) refuse_read_only_opening(files.wal(), must);
   // The index is shared by all connections of the process. Its first region is there, and is given again.
   constexpr int kRegionBytes = 32'768;
   volatile void* region = nullptr;
   const int mapped = database->pMethods->xShmMap(database, 0, kRegionBytes, 0, &region);
-  if ((mapped & 0xff) == SQLITE_READONLY) opened_to_read_only(files.shm(), must);
+  if ((mapped & 0xff) == SQLITE_READONLY) refuse_read_only_opening(files.shm(), must);
 }
 
-void Connection::require_all_was_read() {
+void Connection::require_no_read_error() {
   for (const int which : {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER}) {
     const int error = last_errno_of(file_of(handle(), which));
     if (error != 0) throw StorageFailure(SQLITE_IOERR_READ, "a file could not be read", error);
@@ -489,7 +491,7 @@ void Connection::become_writer(const LedgerFiles& files) {
   try {
     require_writable(files, true);
     require_pragma("query_only", "0");
-    make_settings_of_writer();
+    apply_writer_settings();
   } catch (const StorageFailure& failure) {
     throw_translated(failure, "ledger " + files.database);
   }
@@ -522,7 +524,7 @@ void Connection::require_pragma(const char* name, const std::string& value) {
   Query read(statement, handle());
   std::string got;
   if (read.step()) got = statement.getColumn(0).getString();
-  if (got != value) setting_refused(name, value, got);
+  if (got != value) throw_setting_refused(name, value, got);
 }
 
 Query Connection::query(const char* sql) {
@@ -552,12 +554,12 @@ void Connection::move_log_into_file(const LedgerFiles& files) {
     throw LedgerBusy("ledger " + files.database + ": its WAL could not be emptied; nothing was done, retry");
 }
 
-void Connection::wait_for_others(std::chrono::milliseconds wait) noexcept {
+void Connection::set_busy_timeout(std::chrono::milliseconds wait) noexcept {
   sqlite3_busy_timeout(handle(), static_cast<int>(wait.count()));
 }
 
-bool Connection::in_place() const {
-  return held_ == nullptr || held_->in_place();
+bool Connection::is_in_place() const {
+  return held_ == nullptr || held_->is_in_place();
 }
 
 StorageFailure Connection::last_failure() {

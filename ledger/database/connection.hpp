@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "ledger_files.hpp"
-#include "open_ledger.hpp"
+#include "ledger_registration.hpp"
 #include "shared_rows.hpp"
 
 struct sqlite3;
@@ -88,7 +88,7 @@ class Query final {
   [[nodiscard]] std::string bytes(int column) const;
   /// A time as ledger_time.hpp writes it, of milliseconds; "" of 0.
   [[nodiscard]] std::string time(int column) const;
-  [[nodiscard]] bool null(int column) const;
+  [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] std::string column_name(int column) const;
   /// The same by an enumeration of the columns, which stands beside the SELECT and in its order.
   template <class Column>
@@ -105,7 +105,7 @@ class Query final {
   [[nodiscard]] std::string time(Column column) const { return time(static_cast<int>(column)); }
   template <class Column>
   requires std::is_enum_v<Column>
-  [[nodiscard]] bool null(Column column) const { return null(static_cast<int>(column)); }
+  [[nodiscard]] bool is_null(Column column) const { return is_null(static_cast<int>(column)); }
 
  private:
   void bind(int place, std::int64_t value);
@@ -141,7 +141,7 @@ class Connection final {
   /// Throws    as the constructor of a writer.
   void become_writer(const LedgerFiles& files);
   /// Whether it can.
-  [[nodiscard]] bool candidate() const noexcept { return candidate_; }
+  [[nodiscard]] bool can_become_writer() const noexcept { return candidate_; }
 
   /// The statement for a text with static storage, prepared once a connection.
   /// Requires  it is not in use.
@@ -156,16 +156,16 @@ class Connection final {
   void move_log_into_file(const LedgerFiles& files);
 
   /// How long SQLite waits for its own locks, from now on.
-  void wait_for_others(std::chrono::milliseconds wait) noexcept;
+  void set_busy_timeout(std::chrono::milliseconds wait) noexcept;
   /// Only a foreign program can hold them while we hold ours.
-  static constexpr std::chrono::milliseconds kUsualWait{1'000};
+  static constexpr std::chrono::milliseconds kBusyTimeout{1'000};
 
   /// Some checks of SQLite tell a read that failed as a fault that they found.
   /// Throws  StorageFailure if a read of its files has failed so far.
-  void require_all_was_read();
+  void require_no_read_error();
 
-  /// Whether the names of the ledger still lead to the files that are open. Throws  as HeldFiles::in_place().
-  [[nodiscard]] bool in_place() const;
+  /// Whether the names of the ledger still lead to the files that are open. Throws  as HeldFiles::is_in_place().
+  [[nodiscard]] bool is_in_place() const;
 
   [[nodiscard]] sqlite3* handle() { return database_.getHandle(); }
   /// The file's schema version.
@@ -174,13 +174,13 @@ class Connection final {
   /// What SQLite says of the last call, as it is thrown.
   [[nodiscard]] StorageFailure last_failure();
   /// The constant facts that were read from it before.
-  [[nodiscard]] SharedRows& shared() noexcept { return shared_; }
+  [[nodiscard]] SharedRows& shared_rows() noexcept { return shared_; }
   /// Rows changed by the last statement.
   [[nodiscard]] int changes();
 
  private:
-  void make_settings(Role role);
-  void make_settings_of_writer();
+  void apply_settings(Role role);
+  void apply_writer_settings();
   void require_log();
   /// SQLite opens for reading what it could not open for writing, whatever the reason was.
   /// Throws  LedgerBusy where this user may write to it; LedgerUnusable otherwise, if it `must` be.
@@ -188,7 +188,7 @@ class Connection final {
   void check_identity(const LedgerFiles& files);
   void require_pragma(const char* name, const std::string& value);
 
-  const OpenLedger registered_;            // before the database is opened, until it is closed
+  const LedgerRegistration registered_;    // before the database is opened, until it is closed
   const std::unique_ptr<HeldFiles> held_;  // likewise; null where nobody else can know or change the file
   SQLite::Database database_;
   bool candidate_;

@@ -45,13 +45,13 @@ std::vector<std::string_view> fields_of(std::string_view line) {
   return fields;
 }
 
-CommitMark unreadable() {
+CommitMark unreadable_commit_mark() {
   return {.state = CommitMark::State::unreadable, .boot_id = ""};
 }
 
 }  // namespace
 
-std::int64_t CommitMark::doubtful_from(const std::string& this_boot) const {
+std::int64_t CommitMark::first_doubtful_seq(const std::string& this_boot) const {
   constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
   switch (state) {
     case State::settled:
@@ -72,15 +72,15 @@ std::string commit_mark_bytes(const CommitMark& mark) {
   bytes += " " + one_field(mark.boot_id, 64) + " " + std::string(kStates.at(state)) + " " +
            std::to_string(mark.first) + " " + one_field(mark.time, 32) + " " +
            one_field(mark.reason, kReasonMax) + "\n";
-  return sealed_mark(std::move(bytes), kCommitMarkBytes);
+  return mark_with_digest(std::move(bytes), kCommitMarkBytes);
 }
 
 CommitMark parse_commit_mark(std::string_view bytes) {
   if (bytes.find_first_not_of('\0') == std::string_view::npos) return {};
   const auto line = line_of_mark(bytes, kCommitMarkBytes);
-  if (!line) return unreadable();
+  if (!line) return unreadable_commit_mark();
   const std::vector<std::string_view> fields = fields_of(*line);
-  if (fields.size() != 6 || fields[0] != kKind) return unreadable();
+  if (fields.size() != 6 || fields[0] != kKind) return unreadable_commit_mark();
   const auto first = count_field(fields[3]);
   for (std::size_t i = 0; i < kStates.size() && first; ++i) {
     if (fields[2] != kStates[i]) continue;
@@ -90,7 +90,7 @@ CommitMark parse_commit_mark(std::string_view bytes) {
             .time = unless_none(fields[4]),
             .reason = unless_none(fields[5])};
   }
-  return unreadable();
+  return unreadable_commit_mark();
 }
 
 CommitMark read_commit_mark(int lock_file) {
@@ -98,7 +98,7 @@ CommitMark read_commit_mark(int lock_file) {
   for (;;) {
     const ssize_t count = ::pread(lock_file, bytes.data(), bytes.size(), 0);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return unreadable();
+    if (count < 0) return unreadable_commit_mark();
     return parse_commit_mark({bytes.data(), static_cast<std::size_t>(count)});
   }
 }
@@ -107,7 +107,7 @@ CommitMark read_commit_mark(const LedgerFiles& files) {
   constexpr int kAttempts = 4;  // what was read while it was written fails its digest, and is whole next time
   // An flock belongs to an open file description: closing this one gives up no lock of ours.
   const Descriptor file(::open(files.lock().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file.valid()) return errno == ENOENT ? CommitMark{} : unreadable();
+  if (!file.valid()) return errno == ENOENT ? CommitMark{} : unreadable_commit_mark();
   CommitMark mark = read_commit_mark(file.get());
   for (int i = 1; i < kAttempts && mark.state == CommitMark::State::unreadable; ++i) {
     mark = read_commit_mark(file.get());

@@ -33,7 +33,7 @@ struct CommitMark {
   std::string reason = {};  ///< poisoned
 
   /// The least seq of which this mark leaves it open, in the boot of that id, whether it is durable.
-  [[nodiscard]] std::int64_t doubtful_from(const std::string& this_boot) const;
+  [[nodiscard]] std::int64_t first_doubtful_seq(const std::string& this_boot) const;
 };
 
 inline constexpr std::size_t kCommitMarkBytes = 512;

@@ -19,18 +19,18 @@ constexpr std::size_t kRows = 5;
 constexpr std::array<FileErrors, kRows> kListed = {
     {{kOfTheMachine}, {kNoRoom}, {kNotAllowed}, {kNotThere}, {kBroken}}};
 
-constexpr FileVerdict kPassing = FileVerdict::passing;
-constexpr FileVerdict kStanding = FileVerdict::standing;
+constexpr FileVerdict kTransient = FileVerdict::transient;
+constexpr FileVerdict kLasting = FileVerdict::lasting;
 constexpr FileVerdict kPoison = FileVerdict::poison;
 
 /// A failed sync leaves it unknown what the disk holds, whatever its error is.
 constexpr std::array<std::array<FileVerdict, 4>, kRows> kOfLedger = {{
     // open, read, write, sync
-    {kPassing, kPassing, kPassing, kPoison},
-    {kPassing, kPassing, kPassing, kPoison},
-    {kStanding, kStanding, kStanding, kPoison},
-    {kPassing, kPassing, kPoison, kPoison},  // SQLite keeps ENOENT of files that need not be there
-    {kPassing, kPassing, kPoison, kPoison},
+    {kTransient, kTransient, kTransient, kPoison},
+    {kTransient, kTransient, kTransient, kPoison},
+    {kLasting, kLasting, kLasting, kPoison},
+    {kTransient, kTransient, kPoison, kPoison},  // SQLite keeps ENOENT of files that need not be there
+    {kTransient, kTransient, kPoison, kPoison},
 }};
 
 Row row_of(int error) {
@@ -43,12 +43,12 @@ Row row_of(int error) {
 
 }  // namespace
 
-FileVerdict file_verdict(FileCall call, FileOf file, int error) {
+FileVerdict file_verdict(FileCall call, FileRole file, int error) {
   const Row row = row_of(error);
   const FileVerdict of_ledger = kOfLedger.at(row).at(static_cast<std::size_t>(call));
-  if (file == FileOf::ledger) return of_ledger;
-  if (row == not_allowed || (row == not_there && call == FileCall::open)) return FileVerdict::standing;
-  return FileVerdict::passing;
+  if (file == FileRole::ledger) return of_ledger;
+  if (row == not_allowed || (row == not_there && call == FileCall::open)) return FileVerdict::lasting;
+  return FileVerdict::transient;
 }
 
 std::span<const FileErrors> listed_file_errors() {

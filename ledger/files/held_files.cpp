@@ -79,7 +79,7 @@ FileKey key_of(const FileIdentity& file) {
 }
 
 /// Null if it cannot be opened; errno says why.
-std::unique_ptr<LockFile> opened_to_hold(const std::string& path) {
+std::unique_ptr<LockFile> open_to_hold(const std::string& path) {
   int error = 0;
   auto file = std::make_unique<LockFile>(path, [&] {
     Descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
@@ -125,7 +125,7 @@ int try_while_held_by_other(Attempt attempt) {
   }
 }
 
-[[noreturn]] void refused(const std::string& path, int error) {
+[[noreturn]] void throw_lock_refused(const std::string& path, int error) {
   if (is_held_by_other(error)) {
     throw LedgerBusy("another program is closing ledger " + path +
                      ", or has it to itself; nothing was done, retry");
@@ -139,11 +139,11 @@ int try_while_held_by_other(Attempt attempt) {
   throw_refused("cannot lock " + path, error);
 }
 
-[[noreturn]] void cannot_open(const std::string& path, int error) {
+[[noreturn]] void throw_cannot_open(const std::string& path, int error) {
   throw_refused("cannot open " + path, error, permission_advice(path, error));
 }
 
-[[noreturn]] void other_files(const LedgerFiles& files) {
+[[noreturn]] void throw_files_replaced(const LedgerFiles& files) {
   throw FilesReplaced(
       "ledger " + files.database +
       ": its log or index was replaced or removed while this process has the ledger open; nothing "
@@ -166,7 +166,7 @@ HeldFileCalls& held_file_calls() noexcept {
 
 HeldFiles::HeldFiles(const LedgerFiles& files) : files_(files), process_(::getpid()) {
   const int error = try_while_held_by_other([this] { return try_to_begin(); });
-  if (error != 0) refused(files_.database, error);
+  if (error != 0) throw_lock_refused(files_.database, error);
 }
 
 /// A descriptor that was opened may be of a file that others hold: whatever it is of, it stays open until
@@ -175,14 +175,14 @@ int HeldFiles::try_to_begin() {
   HeldLedgers& all = held_ledgers();
   const std::lock_guard guard(all.mutex);
   const std::optional<FileIdentity> named = identity_of_name(files_.database);
-  if (!named) cannot_open(files_.database, ENOENT);
+  if (!named) throw_cannot_open(files_.database, ENOENT);
   if (const auto known = all.known.find(key_of(*named)); known != all.known.end()) {
     held_ = &known->second;
     ++held_->holders;
     return 0;
   }
-  std::unique_ptr<LockFile> file = opened_to_hold(files_.database);
-  if (file == nullptr) cannot_open(files_.database, errno);
+  std::unique_ptr<LockFile> file = open_to_hold(files_.database);
+  if (file == nullptr) throw_cannot_open(files_.database, errno);
   const FileIdentity identity = identity_of(*file);
   const auto [place, fresh] = all.known.try_emplace(key_of(identity));
   HeldLedger& held = place->second;
@@ -214,7 +214,7 @@ HeldFiles::~HeldFiles() {
 
 void HeldFiles::hold_index() {
   const int error = try_while_held_by_other([this] { return try_to_hold_index(); });
-  if (error != 0) refused(files_.shm(), error);
+  if (error != 0) throw_lock_refused(files_.shm(), error);
 }
 
 int HeldFiles::try_to_hold_index() {
@@ -228,10 +228,10 @@ int HeldFiles::try_to_hold_index() {
                      " was replaced while it was being opened; nothing was done, retry");
   }
   if (held_->index != nullptr) {
-    if (log_ != held_->log_identity || index_ != held_->index_identity) other_files(files_);
+    if (log_ != held_->log_identity || index_ != held_->index_identity) throw_files_replaced(files_);
   } else if (index_) {  // a ledger whose journal mode another program changed has none
-    std::unique_ptr<LockFile> file = opened_to_hold(files_.shm());
-    if (file == nullptr) cannot_open(files_.shm(), errno);
+    std::unique_ptr<LockFile> file = open_to_hold(files_.shm());
+    if (file == nullptr) throw_cannot_open(files_.shm(), errno);
     held_->index = std::move(file);
     held_->index_identity = index_ = identity_of(*held_->index);
     held_->log_identity = log_;
@@ -242,13 +242,13 @@ int HeldFiles::try_to_hold_index() {
   return error;
 }
 
-bool HeldFiles::in_place() const {
+bool HeldFiles::is_in_place() const {
   if (!held_file_calls().compare_names) return true;
   return identity_of_name(files_.database) == database_ && identity_of_name(files_.wal()) == log_ &&
          identity_of_name(files_.shm()) == index_;
 }
 
-void HeldFiles::let_go_of_database() {
+void HeldFiles::unlock_database() {
   HeldLedgers& all = held_ledgers();
   const std::lock_guard guard(all.mutex);
   if (held_->holders > 1) {
@@ -260,13 +260,13 @@ void HeldFiles::let_go_of_database() {
   static_cast<void>(held_file_calls().lock(file.descriptor().get(), F_UNLCK, kSharedFirst, kSharedSize));
 }
 
-void HeldFiles::take_database() {
+void HeldFiles::lock_database() {
   const int error = try_while_held_by_other([this] {
     HeldLedgers& all = held_ledgers();
     const std::lock_guard guard(all.mutex);
     return share(*held_->database.front(), kSharedFirst, kSharedSize);
   });
-  if (error != 0) refused(files_.database, error);
+  if (error != 0) throw_lock_refused(files_.database, error);
 }
 
 }  // namespace epsilog::ledger

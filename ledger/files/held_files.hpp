@@ -47,25 +47,25 @@ class HeldFiles final {
 
   /// Whether the three names still lead to the files that are open.
   /// Throws  LedgerBusy, LedgerUnusable: it cannot be told.
-  [[nodiscard]] bool in_place() const;
+  [[nodiscard]] bool is_in_place() const;
 
   /// Calls `change` while the database is not held: SQLite changes the journal mode under its exclusive lock.
   /// Throws  LedgerBusy unless this is the only connection of the process.
   template <class Change>
   void without_database(Change change) {
-    let_go_of_database();
+    unlock_database();
     try {
       change();
     } catch (...) {
-      take_database();
+      lock_database();
       throw;
     }
-    take_database();
+    lock_database();
   }
 
  private:
-  void let_go_of_database();
-  void take_database();
+  void unlock_database();
+  void lock_database();
   [[nodiscard]] int try_to_begin();
   [[nodiscard]] int try_to_hold_index();
 

@@ -39,7 +39,7 @@ std::string system_message(const std::string& what, int error) {
 
 void throw_refused(const std::string& what, int error, const std::string& advice) {
   const std::string message = system_message(what, error) + advice;
-  const bool lasts = file_verdict(FileCall::open, FileOf::beside, error) == FileVerdict::standing;
+  const bool lasts = file_verdict(FileCall::open, FileRole::beside, error) == FileVerdict::lasting;
   if (lasts) throw LedgerUnusable(message);
   throw LedgerBusy(message);
 }
@@ -76,7 +76,7 @@ LedgerFiles locate(const std::string& path) {
   return files;
 }
 
-bool names_one_of(const LedgerFiles& files, const std::string& path) {
+bool is_ledger_file_name(const LedgerFiles& files, const std::string& path) {
   std::string wanted;
   try {
     wanted = locate(path).database;
@@ -88,7 +88,7 @@ bool names_one_of(const LedgerFiles& files, const std::string& path) {
                                files.shm(),
                                files.queue(),
                                files.lock(),
-                               files.poisoned(),
+                               files.poison_marker(),
                                files.database + "-journal"};
   return std::find(std::begin(names), std::end(names), wanted) != std::end(names);
 }
@@ -97,7 +97,7 @@ namespace {
 
 /// A ledger that is gone is not made anew without a word: that would give its whole budget again.
 [[noreturn]] void throw_not_there(const LedgerFiles& files) {
-  for (const std::string& left : {files.lock(), files.queue(), files.wal(), files.poisoned()}) {
+  for (const std::string& left : {files.lock(), files.queue(), files.wal(), files.poison_marker()}) {
     if (!exists(left)) continue;
     throw LedgerUnusable(
         "no ledger at " + files.database + ", but " + left +
@@ -171,7 +171,7 @@ std::optional<bool> is_mount_root(const std::string& path) {
 
 }  // namespace
 
-bool lists_mount_point(std::string_view mountinfo, const std::string& path) {
+bool has_mount_point(std::string_view mountinfo, const std::string& path) {
   constexpr int kMountPoint = 4;  // the fifth field, proc(5)
   while (!mountinfo.empty()) {
     std::string_view line = mountinfo.substr(0, mountinfo.find('\n'));
@@ -189,7 +189,7 @@ void require_no_mount_point(const LedgerFiles& files) {
   if (!mounted) {
     std::ifstream list("/proc/self/mountinfo", std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(list), std::istreambuf_iterator<char>()};
-    mounted = lists_mount_point(text, files.database);
+    mounted = has_mount_point(text, files.database);
   }
   if (!*mounted) return;
   throw LedgerUnusable("ledger " + files.database +
@@ -242,7 +242,8 @@ mode_t mode_beside(const struct stat& database) {
 void mend_modes_beside(const LedgerFiles& files) {
   struct stat database {};
   if (::lstat(files.database.c_str(), &database) != 0) return;
-  for (const std::string& path : {files.wal(), files.shm(), files.queue(), files.lock(), files.poisoned()}) {
+  for (const std::string& path :
+       {files.wal(), files.shm(), files.queue(), files.lock(), files.poison_marker()}) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
     if (status.st_uid != database.st_uid || (status.st_mode & kOwnerUses) == kOwnerUses) continue;
@@ -312,7 +313,7 @@ std::optional<std::string> read_small_file(const std::string& path, std::size_t 
 namespace {
 
 /// Whether something has that name, and then what it is.
-bool examined(const std::string& path, struct stat& status) {
+bool examine(const std::string& path, struct stat& status) {
   if (::lstat(path.c_str(), &status) == 0) return true;
   const int error = errno;
   if (error != ENOENT && error != ENOTDIR) throw_refused("cannot examine " + path, error);
@@ -323,18 +324,18 @@ bool examined(const std::string& path, struct stat& status) {
 
 std::optional<FileIdentity> identity_of_name(const std::string& path) {
   struct stat status {};
-  if (!examined(path, status)) return std::nullopt;
+  if (!examine(path, status)) return std::nullopt;
   return FileIdentity{.device = status.st_dev, .inode = status.st_ino};
 }
 
 bool exists(const std::string& path) {
   struct stat status {};
-  return examined(path, status);
+  return examine(path, status);
 }
 
 off_t size_of(const std::string& path) {
   struct stat status {};
-  return examined(path, status) ? status.st_size : 0;
+  return examine(path, status) ? status.st_size : 0;
 }
 
 void sync_directory(const std::string& directory) {

@@ -19,11 +19,11 @@ struct LedgerFiles {
   [[nodiscard]] std::string shm() const { return database + "-shm"; }
   [[nodiscard]] std::string queue() const { return database + ".queue"; }
   [[nodiscard]] std::string lock() const { return database + ".lock"; }
-  [[nodiscard]] std::string poisoned() const { return database + ".poisoned"; }
+  [[nodiscard]] std::string poison_marker() const { return database + ".poisoned"; }
 };
 
 /// Whether `path`, there or not, is a name of one of them, or of a journal beside the database.
-[[nodiscard]] bool names_one_of(const LedgerFiles& files, const std::string& path);
+[[nodiscard]] bool is_ledger_file_name(const LedgerFiles& files, const std::string& path);
 
 /// Which file a name stands for now.
 struct FileIdentity {
@@ -70,7 +70,7 @@ void require_no_mount_point(const LedgerFiles& files);
 
 /// Whether /proc/self/mountinfo, as given, lists `path` as a mount point.
 /// Thread-safety: pure function.
-[[nodiscard]] bool lists_mount_point(std::string_view mountinfo, const std::string& path);
+[[nodiscard]] bool has_mount_point(std::string_view mountinfo, const std::string& path);
 
 /// Takes away whatever access goes beyond 0640. True if its group could write to it.
 /// Throws   LedgerUnusable if that is not ours to do.

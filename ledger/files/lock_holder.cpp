@@ -43,7 +43,7 @@ using LockWords = std::vector<std::string>;
 
 /// The process of the first lock on that file that `is_meant` accepts.
 template <class Is>
-std::optional<pid_t> listed(std::string_view locks, dev_t device, ino_t inode, const Is& is_meant) {
+std::optional<pid_t> listed_process(std::string_view locks, dev_t device, ino_t inode, const Is& is_meant) {
   std::array<char, 64> file{};
   std::snprintf(file.data(), file.size(), "%02x:%02x:%lu", major(device), minor(device),
                 static_cast<unsigned long>(inode));
@@ -69,11 +69,11 @@ constexpr long kWriterByte = 120;
 }  // namespace
 
 std::optional<pid_t> listed_holder(std::string_view locks, dev_t device, ino_t inode) {
-  return listed(locks, device, inode, [](const LockWords& word) { return word[1] == "FLOCK"; });
+  return listed_process(locks, device, inode, [](const LockWords& word) { return word[1] == "FLOCK"; });
 }
 
 std::optional<pid_t> listed_writer(std::string_view locks, dev_t device, ino_t inode) {
-  return listed(locks, device, inode, [](const LockWords& word) {
+  return listed_process(locks, device, inode, [](const LockWords& word) {
     if (word[1] != "POSIX" || word[3] != "WRITE" || word.size() < 8) return false;
     const std::optional<long> first = number_in(word[6]), last = number_in(word[7]);
     return first && *first <= kWriterByte && (word[7] == "EOF" || (last && *last >= kWriterByte));
@@ -97,8 +97,10 @@ std::string foreign_writer(const LedgerFiles& files) {
   return process ? kForeign + (", " + process_text(*process)) : kForeign;
 }
 
-void tell_whom_for(const LedgerFiles& files, accounting::CallbackRef<void(const std::string&)> waiting) {
-  if (waiting) waiting("waiting for " + lock_holder(files) + " to be done with ledger " + files.database);
+void report_lock_holder(const LedgerFiles& files,
+                        accounting::CallbackRef<void(const std::string&)> report_wait) {
+  if (report_wait)
+    report_wait("waiting for " + lock_holder(files) + " to be done with ledger " + files.database);
 }
 
 }  // namespace epsilog::ledger

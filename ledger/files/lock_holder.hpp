@@ -25,9 +25,10 @@ namespace epsilog::ledger {
 [[nodiscard]] std::string foreign_writer(const LedgerFiles& files);
 
 /// How long a wait is not worth a word.
-inline constexpr std::chrono::milliseconds kSilentWait(1'000);
-/// Tells `waiting`, if there is one, in a sentence.
-void tell_whom_for(const LedgerFiles& files, accounting::CallbackRef<void(const std::string&)> waiting);
+inline constexpr std::chrono::milliseconds kReportHolderAfter(1'000);
+/// Tells `report_wait`, if there is one, in a sentence.
+void report_lock_holder(const LedgerFiles& files,
+                        accounting::CallbackRef<void(const std::string&)> report_wait);
 
 /// The process with an flock on that file, as /proc/locks, given, lists it. Nothing of who waits for one.
 /// Thread-safety: pure function.

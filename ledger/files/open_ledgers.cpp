@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <mutex>
 
-#include "open_ledger.hpp"
+#include "ledger_registration.hpp"
 
 namespace epsilog::ledger {
 namespace {
 
 struct OpenLedgers {
   std::mutex mutex;
-  std::list<LedgerFiles> files;  // one entry for each OpenLedger
+  std::list<LedgerFiles> files;  // one entry for each LedgerRegistration
 };
 
 /// Never destroyed: a ledger may be closed by another static object.
@@ -26,12 +26,13 @@ bool is_named(const struct stat& file, const std::string& path) {
 
 bool is_one_of(const struct stat& file, const LedgerFiles& files) {
   return is_named(file, files.database) || is_named(file, files.wal()) || is_named(file, files.shm()) ||
-         is_named(file, files.queue()) || is_named(file, files.lock()) || is_named(file, files.poisoned());
+         is_named(file, files.queue()) || is_named(file, files.lock()) ||
+         is_named(file, files.poison_marker());
 }
 
 }  // namespace
 
-bool belongs_to_open_ledger(const struct stat& file) {
+bool is_file_of_open_ledger(const struct stat& file) {
   OpenLedgers& ledgers = open_ledgers();
   const std::lock_guard guard(ledgers.mutex);
   // Six names to look at for each ledger, however often it is open.
@@ -43,25 +44,25 @@ bool belongs_to_open_ledger(const struct stat& file) {
   return false;
 }
 
-OpenLedger::OpenLedger(const LedgerFiles& files) {
+LedgerRegistration::LedgerRegistration(const LedgerFiles& files) {
   OpenLedgers& ledgers = open_ledgers();
   const std::lock_guard guard(ledgers.mutex);
-  place_ = ledgers.files.insert(ledgers.files.end(), files);
+  entry_ = ledgers.files.insert(ledgers.files.end(), files);
 }
 
-OpenLedger::~OpenLedger() {
+LedgerRegistration::~LedgerRegistration() {
   OpenLedgers& ledgers = open_ledgers();
   const std::lock_guard guard(ledgers.mutex);
-  ledgers.files.erase(place_);
+  ledgers.files.erase(entry_);
 }
 
-bool belongs_to_open_ledger(const std::string& path) {
+bool is_file_of_open_ledger(const std::string& path) {
   struct stat file {};
-  return ::stat(path.c_str(), &file) == 0 && belongs_to_open_ledger(file);
+  return ::stat(path.c_str(), &file) == 0 && is_file_of_open_ledger(file);
 }
 
 bool is_name_of_ledger(const std::string& path, const std::string& ledger) {
-  return names_one_of(locate(ledger), path);
+  return is_ledger_file_name(locate(ledger), path);
 }
 
 }  // namespace epsilog::ledger

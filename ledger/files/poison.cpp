@@ -42,7 +42,7 @@ bool write_marker(const LedgerFiles& files, const Descriptor& marker, const Pois
 
 Descriptor new_marker(const LedgerFiles& files) {
   return Descriptor(
-      ::open(files.poisoned().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+      ::open(files.poison_marker().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
 }
 
 /// A marker that an earlier boot left would let a recovery trust the page cache of this one. Its name stays
@@ -51,7 +51,7 @@ bool renew_marker(const LedgerFiles& files, const std::string& reason) {
   const std::optional<PoisonMarker> earlier = read_poison(files);
   if (!earlier || earlier->boot_id == current_boot_id()) return true;
   const Descriptor marker(
-      ::open(files.poisoned().c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+      ::open(files.poison_marker().c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!marker.valid()) return false;
   return write_marker(files, marker,
                       {.reason = reason + "; before that: " + poison_text(*earlier),
@@ -77,7 +77,7 @@ std::optional<PoisonMarker> read_poison(const LedgerFiles& files) {
 std::optional<PoisonMarker> read_poison(const LedgerFiles& files,
                                         accounting::CallbackRef<CommitMark()> mark_left) {
   struct stat status {};
-  if (::lstat(files.poisoned().c_str(), &status) != 0) {
+  if (::lstat(files.poison_marker().c_str(), &status) != 0) {
     const int error = errno;
     if (error != ENOENT) return PoisonMarker{system_message("the marker cannot be examined", error), "", ""};
     CommitMark mark = mark_left();
@@ -85,10 +85,11 @@ std::optional<PoisonMarker> read_poison(const LedgerFiles& files,
     return PoisonMarker{std::move(mark.reason), std::move(mark.boot_id), std::move(mark.time)};
   }
   if (!S_ISREG(status.st_mode)) {
-    return PoisonMarker{"what lies at " + files.poisoned() + " is not a regular file", "", ""};
+    return PoisonMarker{"what lies at " + files.poison_marker() + " is not a regular file", "", ""};
   }
-  const auto json = nlohmann::json::parse(read_small_file(files.poisoned(), kMarkerMax).value_or(""), nullptr,
-                                          /*allow_exceptions=*/false);
+  const auto json =
+      nlohmann::json::parse(read_small_file(files.poison_marker(), kMarkerMax).value_or(""), nullptr,
+                            /*allow_exceptions=*/false);
   const auto field = [&](const char* name, const char* otherwise) -> std::string {
     if (!json.is_object() || !json.contains(name) || !json[name].is_string()) return otherwise;
     return json[name].get<std::string>();
@@ -127,18 +128,18 @@ void write_poison(int lock_file, const std::string& reason) noexcept {
   }
 }
 
-void keep_poison_beside(const LedgerFiles& files, int lock_file) {
+void copy_poison_to_marker(const LedgerFiles& files, int lock_file) {
   const CommitMark mark = read_commit_mark(lock_file);
-  if (mark.state != CommitMark::State::poisoned || exists(files.poisoned())) return;
+  if (mark.state != CommitMark::State::poisoned || exists(files.poison_marker())) return;
   const Descriptor marker = new_marker(files);
   if (!marker.valid() || !write_marker(files, marker, {mark.reason, mark.boot_id, mark.time})) {
-    throw LedgerIo(system_message("cannot write " + files.poisoned(), errno));
+    throw LedgerIo(system_message("cannot write " + files.poison_marker(), errno));
   }
 }
 
 void remove_poison(const LedgerFiles& files, int lock_file) {
-  if (::unlink(files.poisoned().c_str()) != 0 && errno != ENOENT) {
-    throw LedgerIo(system_message("cannot remove " + files.poisoned(), errno));
+  if (::unlink(files.poison_marker().c_str()) != 0 && errno != ENOENT) {
+    throw LedgerIo(system_message("cannot remove " + files.poison_marker(), errno));
   }
   sync_directory(files.directory);
   if (read_commit_mark(lock_file).state != CommitMark::State::poisoned) return;

@@ -49,7 +49,7 @@ void write_poison(int lock_file, const std::string& reason) noexcept;
 /// What only the lock file says is said by the marker too: durably, before anything else is written there.
 /// Requires  the turn is held, of which `lock_file` is the lock.
 /// Throws    LedgerIo: the marker cannot be made.
-void keep_poison_beside(const LedgerFiles& files, int lock_file);
+void copy_poison_to_marker(const LedgerFiles& files, int lock_file);
 
 /// Both.
 /// Requires  the turn is held, of which `lock_file` is the lock.

@@ -26,7 +26,7 @@ Gates& gates() {
 
 }  // namespace
 
-ReadingGate& ReadingGate::of(const FileIdentity& file) {
+ReadingGate& ReadingGate::gate_of(const FileIdentity& file) {
   Gates& all = gates();
   const std::lock_guard guard(all.mutex);
   return all.known[{::getpid(), file.device, file.inode}];
@@ -49,26 +49,26 @@ ReadingGate::Reader::~Reader() {
   if (--gate_.readers_ == 0 && gate_.closed_) gate_.changed_.notify_all();
 }
 
-ReadingGate::Closed::Closed(ReadingGate& gate)
-    : gate_(gate), opens_(std::chrono::steady_clock::now() + kClosedAtMost) {
+ReadingGate::ClosedScope::ClosedScope(ReadingGate& gate)
+    : gate_(gate), opens_(std::chrono::steady_clock::now() + kLongestClosing) {
   const std::lock_guard guard(gate_.mutex_);
   gate_.closed_ = true;
   gate_.opens_ = opens_;
 }
 
-ReadingGate::Closed::~Closed() {
+ReadingGate::ClosedScope::~ClosedScope() {
   const std::lock_guard guard(gate_.mutex_);
   gate_.closed_ = false;
   gate_.changed_.notify_all();
 }
 
-bool ReadingGate::Closed::await_readers(std::chrono::milliseconds wait) {
+bool ReadingGate::ClosedScope::await_readers(std::chrono::milliseconds wait) {
   std::unique_lock guard(gate_.mutex_);
   return gate_.changed_.wait_until(guard, std::min(opens_, std::chrono::steady_clock::now() + wait),
                                    [this] { return gate_.readers_ == 0; });
 }
 
-std::chrono::milliseconds ReadingGate::Closed::left() const {
+std::chrono::milliseconds ReadingGate::ClosedScope::left() const {
   const auto left = std::chrono::floor<std::chrono::milliseconds>(opens_ - std::chrono::steady_clock::now());
   return std::max(left, std::chrono::milliseconds(0));
 }

@@ -3,7 +3,7 @@
 //
 // SQLite begins its log anew only while no reader stands in it. Readers that overlap one another leave it no
 // such moment, however short each of them is, and the log grows with every COMMIT. The writer therefore
-// closes the gate now and then: who reads goes on to the end, who begins waits, for kClosedAtMost and no
+// closes the gate now and then: who reads goes on to the end, who begins waits, for kLongestClosing and no
 // longer, whatever the writer does. That bound is what makes the gate free of deadlocks: a thread that holds
 // a snapshot and makes another, or writes while it reads, loses that time, and the writer its attempt.
 //
@@ -25,10 +25,10 @@ class ReadingGate final {
  public:
   using Time = std::chrono::steady_clock::time_point;
   /// No reader waits longer, but for what the machine takes to let it run again.
-  static constexpr std::chrono::milliseconds kClosedAtMost{20};
+  static constexpr std::chrono::milliseconds kLongestClosing{20};
 
   /// The one gate of this process for that file, for ever; a forked child has its own.
-  [[nodiscard]] static ReadingGate& of(const FileIdentity& file);
+  [[nodiscard]] static ReadingGate& gate_of(const FileIdentity& file);
 
   /// A reader in the file, while it lives. Making one waits while the gate is closed.
   class Reader final {
@@ -42,17 +42,17 @@ class ReadingGate final {
     ReadingGate& gate_;
   };
 
-  /// The gate closed, while this lives and at most kClosedAtMost.
+  /// The gate closed, while this lives and at most kLongestClosing.
   /// Requires  whoever makes it has the turn: one at a time.
-  class Closed final {
+  class ClosedScope final {
    public:
-    explicit Closed(ReadingGate& gate);
-    Closed(const Closed&) = delete;
-    Closed& operator=(const Closed&) = delete;
-    ~Closed();
+    explicit ClosedScope(ReadingGate& gate);
+    ClosedScope(const ClosedScope&) = delete;
+    ClosedScope& operator=(const ClosedScope&) = delete;
+    ~ClosedScope();
     /// Waits until nobody reads, at most for that time. Returns whether nobody does.
     bool await_readers(std::chrono::milliseconds wait);
-    /// What is left of kClosedAtMost; 0 if nothing is.
+    /// What is left of kLongestClosing; 0 if nothing is.
     [[nodiscard]] std::chrono::milliseconds left() const;
 
    private:

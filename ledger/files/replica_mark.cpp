@@ -31,7 +31,7 @@ std::string replica_mark_bytes(const ReplicaMark& mark) {
   std::string bytes(kReplicaKind);
   bytes += " " + mark.boot_id + " " + mark.ledger_id + " " + std::to_string(mark.size) + " " +
            std::to_string(mark.end) + "\n";
-  return sealed_mark(std::move(bytes), kCommitMarkBytes);
+  return mark_with_digest(std::move(bytes), kCommitMarkBytes);
 }
 
 ReplicaMark parse_replica_mark(std::string_view bytes) {

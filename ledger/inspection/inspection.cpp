@@ -114,23 +114,23 @@ std::vector<OrderFault> faults_of_events(Connection& connection) {
 }  // namespace
 
 std::vector<std::string> Inspection::schema_differences() {
-  return snapshot_->state_->reading([](Connection& connection) {
+  return snapshot_->state_->run_read([](Connection& connection) {
     return ledger::schema_differences(shipped_schema(), read_schema(connection));
   });
 }
 
 std::vector<std::string> Inspection::storage_faults(bool thorough) {
-  return snapshot_->state_->reading([&](Connection& connection) {
+  return snapshot_->state_->run_read([&](Connection& connection) {
     std::vector<std::string> found =
         texts(connection, std::string("PRAGMA ") + (thorough ? "integrity_check" : "quick_check") + "(100)");
     if (found == std::vector<std::string>{"ok"}) found.clear();
-    if (!found.empty()) connection.require_all_was_read();
+    if (!found.empty()) connection.require_no_read_error();
     return found;
   });
 }
 
 std::vector<std::string> Inspection::reference_faults() {
-  return snapshot_->state_->reading([](Connection& connection) {
+  return snapshot_->state_->run_read([](Connection& connection) {
     return texts(connection,
                  "SELECT \"table\" || coalesce(' row ' || rowid, '') || ' refers to a missing row of ' ||"
                  " parent FROM pragma_foreign_key_check LIMIT 100");
@@ -139,19 +139,19 @@ std::vector<std::string> Inspection::reference_faults() {
 
 LedgerFacts Inspection::facts() {
   SnapshotState& state = *snapshot_->state_;
-  return state.reading([&state](Connection& connection) {
+  return state.run_read([&state](Connection& connection) {
     CountedFacts found = facts_but_counts(connection);
-    const std::function<void()> breathe = [&state] { state.between_slices([] {}); };
+    const std::function<void()> between_steps = [&state] { state.between_slices([] {}); };
     for (const auto& [kind, counts] : found.counts) {
       Counts& counted = found.facts.*counts;
-      counted.rows = rows_up_to(connection, table_of(kind), counted.last, breathe);
+      counted.rows = rows_up_to(connection, table_of(kind), counted.last, between_steps);
     }
     return found.facts;
   });
 }
 
 std::vector<OrderFault> Inspection::order_faults() {
-  return snapshot_->state_->reading([](Connection& connection) {
+  return snapshot_->state_->run_read([](Connection& connection) {
     std::vector<OrderFault> found = faults(
         connection,
         "SELECT seq, CASE"
@@ -179,11 +179,11 @@ std::vector<OrderFault> Inspection::order_faults() {
 }
 
 std::vector<OrderFault> Inspection::event_faults() {
-  return snapshot_->state_->reading([](Connection& connection) { return faults_of_events(connection); });
+  return snapshot_->state_->run_read([](Connection& connection) { return faults_of_events(connection); });
 }
 
 std::vector<OrderFault> Inspection::completeness_faults() {
-  return snapshot_->state_->reading([](Connection& connection) {
+  return snapshot_->state_->run_read([](Connection& connection) {
     return faults(
         connection,
         "SELECT seq, 'decision ' || seq || ' was ' || " EPSILOG_OUTCOME_NAME("outcome") " ||"
@@ -198,7 +198,7 @@ std::vector<OrderFault> Inspection::completeness_faults() {
 }
 
 std::vector<OrderFault> Inspection::lifecycle_faults() {
-  return snapshot_->state_->reading([](Connection& connection) {
+  return snapshot_->state_->run_read([](Connection& connection) {
     // `child` is what is about another decision, `earlier` another child of the same parent.
     return faults(
         connection,
@@ -262,7 +262,7 @@ std::vector<OrderFault> Inspection::lifecycle_faults() {
 }
 
 std::vector<std::string> Inspection::clock_faults() {
-  return snapshot_->state_->reading([](Connection& connection) {
+  return snapshot_->state_->run_read([](Connection& connection) {
     const std::string held = held_by_events(connection);
     const std::string recorded = read_meta(connection).clock.held_at;
     if (recorded == held) return std::vector<std::string>{};
@@ -275,7 +275,7 @@ std::vector<std::string> Inspection::clock_faults() {
 }
 
 std::vector<ChargeTotal> Inspection::charge_totals() {
-  return snapshot_->state_->reading([](Connection& connection) {
+  return snapshot_->state_->run_read([](Connection& connection) {
     // Split in two halves, because sum() fails when it leaves int64, and rows may have been tampered with.
     SQLite::Statement statement = connection.prepare(
         "SELECT account, count(*) FILTER (WHERE spent_change <> 0 OR reserved_change > 0),"
@@ -284,7 +284,7 @@ std::vector<ChargeTotal> Inspection::charge_totals() {
         " FROM movement GROUP BY account ORDER BY account");
     Query rows(statement, connection.handle());
     const auto whole = [&rows](int high) {
-      if (rows.null(high)) return accounting::Integer(0);  // no charge of it belongs to a decision
+      if (rows.is_null(high)) return accounting::Integer(0);  // no charge of it belongs to a decision
       accounting::Integer sum(rows.integer(high));
       sum <<= 32;
       sum += accounting::Integer(rows.integer(high + 1));

@@ -18,9 +18,9 @@ struct Event {
   std::string time;
 };
 
-class Events final {
+class EventCheck final {
  public:
-  Events(Connection& connection, std::vector<StoredFault>& faults)
+  EventCheck(Connection& connection, std::vector<StoredFault>& faults)
       : connection_(connection), faults_(faults), meta_(read_meta(connection)) {}
 
   void check() {
@@ -188,9 +188,9 @@ class Events final {
 }  // namespace
 
 std::vector<StoredFault> Inspection::record_faults() {
-  return snapshot_->state_->reading([](Connection& connection) {
+  return snapshot_->state_->run_read([](Connection& connection) {
     std::vector<StoredFault> faults;
-    Events(connection, faults).check();
+    EventCheck(connection, faults).check();
     return faults;
   });
 }

@@ -7,11 +7,11 @@
 
 #include "account_checksum.hpp"
 #include "decision_id.hpp"
+#include "decision_lookup.hpp"
 #include "decision_rows.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
-#include "found_decisions.hpp"
 #include "history_rows.hpp"
 #include "log_check.hpp"
 #include "request_text.hpp"
@@ -27,9 +27,9 @@ using Fault = std::function<void(const StoredFault&)>;
 constexpr const char* kDecisionsOfSlice =
     EPSILOG_DECISION_COLUMNS "WHERE d.seq >= ?1 AND d.seq <= ?2 ORDER BY d.seq";
 
-class Decisions final {
+class DecisionCheck final {
  public:
-  Decisions(Connection& connection, const Fault& fault) : connection_(connection), fault_(fault) {
+  DecisionCheck(Connection& connection, const Fault& fault) : connection_(connection), fault_(fault) {
     SQLite::Statement versions =
         connection.prepare("SELECT version, after_decision FROM policy_version ORDER BY version");
     Query version(versions, connection.handle());
@@ -38,7 +38,7 @@ class Decisions final {
 
   void check(const StoredDecision& stored, const DecisionRecord& record, const Query& row) {
     check_id(stored);
-    check_program(stored);
+    check_build(stored);
     check_policy(stored);
     check_accounts(stored);
     check_movements(stored, record);
@@ -63,8 +63,8 @@ class Decisions final {
     }
   }
 
-  void check_program(const StoredDecision& stored) {
-    if (stored.program.version.empty() || stored.program.commit.empty()) {
+  void check_build(const StoredDecision& stored) {
+    if (stored.build.version.empty() || stored.build.commit.empty()) {
       fault(stored, "program_changed", "does not say which program recorded it");
     }
   }
@@ -123,8 +123,8 @@ class Decisions final {
       fault(stored, "decision_differs", "a refusal has reasons, and nothing else has");
     }
     const bool act = !record.verb.empty();
-    if (act && (record.plan != 0 || !record.purpose.empty() || record.holding != RecordedHolding::none ||
-                !record.conflicting_key.empty())) {
+    if (act && (record.plan != 0 || !record.purpose.empty() ||
+                record.reservation_kind != ReservationKind::none || !record.conflicting_key.empty())) {
       fault(stored, "decision_differs", "is an act, and says what only a request says");
     }
     if (outcome != Outcome::token_issued && record.token_sha256) {
@@ -136,11 +136,11 @@ class Decisions final {
       fault(stored, "decision_differs",
             "is about another decision where its outcome is not, or the other way");
     }
-    if (!is_way_in(record.via)) {
+    if (!is_valid_via(record.via)) {
       fault(stored, "decision_differs", "says in no word that is known how its principal is known");
     }
     if (outcome != Outcome::granted && record.plan != 0 &&
-        connection_.shared().plan(connection_, record.plan)->release) {
+        connection_.shared_rows().plan(connection_, record.plan)->release) {
       fault(stored, "decision_differs", "has no release, and a plan that has one");
     }
   }
@@ -162,7 +162,7 @@ class Decisions final {
   }
 
   bool asks_the_question_of_its_plan(const StoredDecision& stored, const DecisionRecord& record) {
-    const auto plan = connection_.shared().plan(connection_, record.plan);
+    const auto plan = connection_.shared_rows().plan(connection_, record.plan);
     const bool nothing_else = record.parent.empty() && stored.draft.request == plan->question;
     if (nothing_else && questions_.contains(record.plan)) return true;
     const auto parts = request_parts(stored.draft.request, record.parent);
@@ -183,7 +183,7 @@ class Decisions final {
 }  // namespace
 
 void Inspection::each_account(const std::function<void(const AccountState&)>& visit, const Fault& fault) {
-  snapshot_->state_->reading([&](Connection& connection) {
+  snapshot_->state_->run_read([&](Connection& connection) {
     each_account_as_stored(connection, [&](const AccountState& account, bool sound) {
       if (!sound) {
         fault({"account " + std::to_string(account.id), "checksum_differs",
@@ -194,7 +194,7 @@ void Inspection::each_account(const std::function<void(const AccountState&)>& vi
   });
 }
 
-IdRange Inspection::ids_beginning(const std::string& text) {
+IdRange Inspection::ids_with_prefix(const std::string& text) {
   // The least and the greatest id that begin so.
   constexpr std::size_t kLength = 26;
   if (text.size() > kLength) return {};
@@ -202,7 +202,7 @@ IdRange Inspection::ids_beginning(const std::string& text) {
   std::string greatest = text + std::string(kLength - text.size(), 'Z');
   if (text.empty()) greatest.front() = '7';
   if (!is_id(least)) return {};
-  return snapshot_->state_->reading([&](Connection& connection) {
+  return snapshot_->state_->run_read([&](Connection& connection) {
     SQLite::Statement statement =
         connection.prepare("SELECT count(*), min(id) FROM decision WHERE id >= ?1 AND id <= ?2");
     Query range(statement, connection.handle());
@@ -226,7 +226,7 @@ std::optional<DecisionKey> key_of_row(Connection& connection, const Query& row) 
   try {
     DecisionKey found{.seq = row.integer(0),
                       .id = id_text(sized_bytes<16>(row.bytes(1), "column id")),
-                      .principal = connection.shared().name(connection, row.integer(2)),
+                      .principal = connection.shared_rows().name(connection, row.integer(2)),
                       .key = row.text(3)};
     if (!found.key.empty()) return found;
   } catch (const LedgerCorrupt&) {  // named where the row is read
@@ -238,9 +238,9 @@ std::optional<DecisionKey> key_of_row(Connection& connection, const Query& row) 
 
 std::vector<std::int64_t> Inspection::decisions_with_key(const std::string& principal,
                                                          const std::string& key) {
-  return snapshot_->state_->looking_up([&](Connection& connection) {
+  return snapshot_->state_->run_lookup([&](Connection& connection) {
     std::vector<std::int64_t> found;
-    const auto who = connection.shared().number_of_name(connection, principal);
+    const auto who = connection.shared_rows().number_of_name(connection, principal);
     if (!who) return found;
     Query rows = connection.query(
         "SELECT seq FROM decision INDEXED BY decision_by_key WHERE principal = ?1 AND key = ?2 AND key <> ''"
@@ -252,7 +252,7 @@ std::vector<std::int64_t> Inspection::decisions_with_key(const std::string& prin
 }
 
 std::optional<DecisionKey> Inspection::key_of(std::int64_t seq) {
-  return snapshot_->state_->looking_up([&](Connection& connection) -> std::optional<DecisionKey> {
+  return snapshot_->state_->run_lookup([&](Connection& connection) -> std::optional<DecisionKey> {
     Query row = connection.query("SELECT seq, id, principal, key FROM decision NOT INDEXED WHERE seq = ?1");
     row.with(seq);
     if (!row.step()) return std::nullopt;
@@ -261,7 +261,7 @@ std::optional<DecisionKey> Inspection::key_of(std::int64_t seq) {
 }
 
 void Inspection::each_key(std::int64_t below, const std::function<void(const DecisionKey&)>& visit) {
-  snapshot_->state_->reading([&](Connection& connection) {
+  snapshot_->state_->run_read([&](Connection& connection) {
     SQLite::Statement statement = connection.prepare(
         "SELECT seq, id, principal, key FROM decision NOT INDEXED WHERE seq < ?1 ORDER BY seq");
     Query rows(statement, connection.handle());
@@ -273,7 +273,7 @@ void Inspection::each_key(std::int64_t below, const std::function<void(const Dec
 }
 
 std::vector<std::string> Inspection::open_ids() {
-  return snapshot_->state_->reading([](Connection& connection) {
+  return snapshot_->state_->run_read([](Connection& connection) {
     std::vector<std::string> ids;
     Query rows = connection.query(
         "SELECT d.id FROM open_decision AS o JOIN decision AS d ON d.seq = o.seq ORDER BY o.seq");
@@ -283,13 +283,13 @@ std::vector<std::string> Inspection::open_ids() {
 }
 
 HistoryEnd Inspection::end() {
-  return snapshot_->state_->reading([](Connection& connection) { return read_history_end(connection); });
+  return snapshot_->state_->run_read([](Connection& connection) { return read_history_end(connection); });
 }
 
 namespace {
 
 /// What was read in one slice, in its order, until it may be told.
-class Said final {
+class SliceBuffer final {
  public:
   template <class Kind>
   void add(Kind said) {
@@ -318,14 +318,14 @@ class Said final {
 class SlicedDecisions final {
  public:
   SlicedDecisions(SnapshotState& state, const HistoryEnd& end, std::chrono::milliseconds slice,
-                  std::function<void()> tell, Said& said)
+                  std::function<void()> tell, SliceBuffer& said)
       : state_(state),
         end_(end),
         slice_(slice),
         tell_(std::move(tell)),
         said_(said),
         decisions_(*state.connection, fault_),
-        log_(*state.connection, end, fault_, breathe_),
+        log_(*state.connection, end, fault_, between_steps_),
         statement_(state.connection->prepare(kDecisionsOfSlice)) {}
 
   void read() {
@@ -360,9 +360,9 @@ class SlicedDecisions final {
     Connection& connection = *state_.connection;
     std::optional<StoredDecision> decision;
     try {
-      RecordedDecision recorded = record_of_row(connection, rows);
+      DecisionRow recorded = record_of_row(connection, rows);
       log_.decision(recorded);
-      decision = decision_of(connection, recorded, Reading::as_stored);
+      decision = decision_of(connection, recorded, ValueCheck::as_stored);
       decisions_.check(*decision, recorded.record, rows);
     } catch (const LedgerCorrupt& error) {
       if (decision) {
@@ -378,7 +378,7 @@ class SlicedDecisions final {
   void next_slice() {
     log_.pause();
     state_.between_slices(tell_);
-    if (!state_.held && stored_leaf(*state_.connection, end_.line) != end_.leaf) {
+    if (!state_.open_throughout && stored_leaf(*state_.connection, end_.line) != end_.leaf) {
       throw LedgerBusy("ledger " + state_.ledger->files().database +
                        ": another history was put in its place while it was read; retry");
     }
@@ -389,12 +389,12 @@ class SlicedDecisions final {
   const HistoryEnd& end_;
   const std::chrono::milliseconds slice_;
   const std::function<void()> tell_;
-  Said& said_;
+  SliceBuffer& said_;
   const Fault fault_ = [this](const StoredFault& fault) { said_.add(fault); };
-  const std::function<void()> breathe_ = [this] {
+  const std::function<void()> between_steps_ = [this] {
     if (said_.full() || over()) next_slice();
   };
-  Decisions decisions_;
+  DecisionCheck decisions_;
   LogCheck log_;
   SQLite::Statement statement_;
   std::int64_t from_ = INT64_MIN;
@@ -406,7 +406,7 @@ class SlicedDecisions final {
 void Inspection::each_decision(const std::function<void(const StoredDecision&)>& visit,
                                const std::function<void(const MalformedRecord&)>& malformed,
                                const Fault& fault) {
-  each_decision(end(), kWhole, visit, malformed, fault);
+  each_decision(end(), kUnlimitedSlice, visit, malformed, fault);
 }
 
 void Inspection::each_decision(const HistoryEnd& end, std::chrono::milliseconds slice,
@@ -414,10 +414,10 @@ void Inspection::each_decision(const HistoryEnd& end, std::chrono::milliseconds 
                                const std::function<void(const MalformedRecord&)>& malformed,
                                const Fault& fault) {
   SnapshotState& state = *snapshot_->state_;
-  Said said;
+  SliceBuffer said;
   const auto tell = [&] { said.tell(visit, malformed, fault); };
   try {
-    state.reading([&](Connection&) { SlicedDecisions(state, end, slice, tell, said).read(); });
+    state.run_read([&](Connection&) { SlicedDecisions(state, end, slice, tell, said).read(); });
   } catch (...) {
     tell();  // what was read before it
     throw;

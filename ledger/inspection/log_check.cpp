@@ -16,11 +16,11 @@ constexpr std::int64_t kDecision = static_cast<std::int64_t>(RecordKind::decisio
 
 /// When a record says that it happened.
 struct TimeOf {
-  const std::string& operator()(const LedgerBegun& record) const { return record.created_at; }
+  const std::string& operator()(const LedgerRecord& record) const { return record.created_at; }
   const std::string& operator()(const PolicyRecord& record) const { return record.version.applied_at; }
-  const std::string& operator()(const PolicyPlace& record) const { return record.applied_at; }
+  const std::string& operator()(const PolicyLocation& record) const { return record.applied_at; }
   const std::string& operator()(const Relocation& record) const { return record.at; }
-  const std::string& operator()(const AccountOpened& record) const { return record.opened_at; }
+  const std::string& operator()(const AccountRecord& record) const { return record.opened_at; }
   const std::string& operator()(const LimitChange& record) const { return record.changed_at; }
   const std::string& operator()(const LimitRemoval& record) const { return record.removed_at; }
   const std::string& operator()(const PlanRecord& record) const { return record.first_at; }
@@ -36,11 +36,12 @@ struct TimeOf {
 }  // namespace
 
 LogCheck::LogCheck(Connection& connection, const HistoryEnd& end,
-                   const std::function<void(const StoredFault&)>& fault, const std::function<void()>& breathe)
+                   const std::function<void(const StoredFault&)>& fault,
+                   const std::function<void()>& between_steps)
     : connection_(connection),
       end_(end),
       fault_(fault),
-      breathe_(breathe),
+      between_steps_(between_steps),
       statement_(connection.prepare(
           "SELECT idx, kind, row, blind, leaf FROM log WHERE idx >= ?1 AND idx <= ?2 ORDER BY idx")) {}
 
@@ -82,7 +83,7 @@ bool LogCheck::next() {
       expect_next();
       continue;
     }
-    check_place();
+    check_position();
     there_ = true;
     return true;
   }
@@ -94,7 +95,7 @@ void LogCheck::expect_next() {
 }
 
 /// Its number, its leaf's place in the tree, and that rows of a kind have lines in their order.
-void LogCheck::check_place() {
+void LogCheck::check_position() {
   if (row_.index != expected_) {
     fault(line_name(), "log_order",
           "follows line " + std::to_string(expected_ - 1) + ", and nothing stands between");
@@ -156,14 +157,14 @@ void LogCheck::follow(const Record& record) {
 
 /// What a policy version does to limits follows its location, with nothing but accounts in between.
 void LogCheck::check_limit(const Record& record) {
-  if (const auto* const place = std::get_if<PolicyPlace>(&record)) {
+  if (const auto* const place = std::get_if<PolicyLocation>(&record)) {
     applied_policy_ = place->version;
     return;
   }
   const auto* const change = std::get_if<LimitChange>(&record);
   const auto* const removal = std::get_if<LimitRemoval>(&record);
   if (change == nullptr && removal == nullptr) {
-    if (!std::holds_alternative<AccountOpened>(record)) applied_policy_ = 0;
+    if (!std::holds_alternative<AccountRecord>(record)) applied_policy_ = 0;
     return;
   }
   const std::int64_t version = change != nullptr ? change->policy_version : removal->policy_version;
@@ -225,7 +226,7 @@ void LogCheck::check_digest(const PlanRecord& plan) {
   fault("plan " + std::to_string(plan.number), "digest_differs", "is not found by what it says");
 }
 
-void LogCheck::decision(RecordedDecision& recorded) {
+void LogCheck::decision(DecisionRow& recorded) {
   while (next() && row_.index < recorded.line) check_other();
   const bool its_own =
       next() && row_.index == recorded.line && row_.kind == kDecision && row_.row == recorded.record.seq;
@@ -243,7 +244,7 @@ void LogCheck::decision(RecordedDecision& recorded) {
 void LogCheck::finish() {
   while (next()) {
     check_other();
-    breathe_();
+    between_steps_();
   }
   pause();
   if (fresh_plan_ && expected_ == fresh_plan_->line + 1) {
@@ -268,7 +269,7 @@ void LogCheck::check_counts() {
 void LogCheck::count_lines() {
   for (std::size_t i = 0; i < kNumberedTables.size(); ++i) {
     const NumberedTable& table = kNumberedTables.at(i);
-    const std::int64_t rows = rows_up_to(connection_, table, end_.rows.at(i), breathe_);
+    const std::int64_t rows = rows_up_to(connection_, table, end_.rows.at(i), between_steps_);
     const std::int64_t lines = count_.at(static_cast<std::size_t>(table.kind));
     const auto differ = [&](RecordKind kind, std::int64_t found) {
       if (rows == found) return;
@@ -279,14 +280,14 @@ void LogCheck::count_lines() {
     };
     differ(table.kind, lines);
     if (table.kind != RecordKind::policy) continue;
-    differ(RecordKind::policy_place, count_.at(static_cast<std::size_t>(RecordKind::policy_place)));
+    differ(RecordKind::policy_location, count_.at(static_cast<std::size_t>(RecordKind::policy_location)));
   }
 }
 
 void LogCheck::count_nodes() {
   std::int64_t nodes = 0;
   for (const auto& [level, last] : end_.nodes ? *end_.nodes : last_nodes(connection_))
-    nodes += nodes_up_to(connection_, level, last, breathe_);
+    nodes += nodes_up_to(connection_, level, last, between_steps_);
   if (nodes == nodes_) return;
   fault("log", "count_differs",
         std::to_string(nodes) + " nodes are stored of a tree that has " + std::to_string(nodes_));

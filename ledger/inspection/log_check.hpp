@@ -19,14 +19,14 @@ namespace epsilog::ledger {
 
 class LogCheck final {
  public:
-  /// Up to that end. `breathe` is called where nothing is in use, now and then: what is left to read may be
+  /// Up to that end. `between_steps` is called where nothing is in use, now and then: what is left to read may be
   /// read by another transaction. Requires  all of them outlive this.
   LogCheck(Connection& connection, const HistoryEnd& end,
-           const std::function<void(const StoredFault&)>& fault, const std::function<void()>& breathe);
+           const std::function<void(const StoredFault&)>& fault, const std::function<void()>& between_steps);
 
   /// The decision that follows. Those that cannot be read are left out: their lines are passed by.
   /// Ensures  it is what it was; no copy is made of it.
-  void decision(RecordedDecision& recorded);
+  void decision(DecisionRow& recorded);
   /// What comes after the last decision, and the whole.
   void finish();
   /// No statement of it is in use then, until it goes on.
@@ -45,7 +45,7 @@ class LogCheck final {
   };
   [[nodiscard]] bool next();
   void expect_next();
-  void check_place();
+  void check_position();
   [[nodiscard]] Line line_of(Record record) const;
   void check_line(const Line& line);
   void check_other();
@@ -65,7 +65,7 @@ class LogCheck final {
   Connection& connection_;
   const HistoryEnd& end_;
   const std::function<void(const StoredFault&)>& fault_;
-  const std::function<void()>& breathe_;
+  const std::function<void()>& between_steps_;
   SQLite::Statement statement_;
   std::optional<Query> rows_;  // none: paused
   std::int64_t from_ = INT64_MIN;

@@ -18,7 +18,7 @@ DataToken token_of(const DataToken::Bytes& bytes) {
 
 }  // namespace
 
-DataToken drawn_token() {
+DataToken draw_token() {
   return token_of(random_256());
 }
 

@@ -6,7 +6,7 @@
 
 namespace epsilog::ledger {
 
-std::string sealed_mark(std::string line, std::size_t size) {
+std::string mark_with_digest(std::string line, std::size_t size) {
   line += sha256_hex(line) + "\n";
   line.resize(size, '\n');
   return line;

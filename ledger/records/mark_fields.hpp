@@ -13,7 +13,7 @@ namespace epsilog::ledger {
 
 /// Returns a mark of exactly `size` bytes: the line, its digest, and line feeds up to the end.
 /// Requires  `line` ends with its only line feed, and has at most size - 65 bytes.
-[[nodiscard]] std::string sealed_mark(std::string line, std::size_t size);
+[[nodiscard]] std::string mark_with_digest(std::string line, std::size_t size);
 
 /// Returns the line of a mark without its line feed, or nothing if the size or the digest is wrong.
 [[nodiscard]] std::optional<std::string_view> line_of_mark(std::string_view bytes, std::size_t size);

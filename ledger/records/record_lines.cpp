@@ -20,7 +20,7 @@ std::size_t size_expected(const Record& record) {
 /// What the line is, told by its kind and, where two have one, by what members it has.
 struct KindOfLine {
   std::string kind;
-  bool has_place = false;   ///< "dataset" or "path"
+  bool has_location = false;  ///< "dataset" or "path"
   bool is_removal = false;  ///< "removed"
 };
 
@@ -33,7 +33,7 @@ KindOfLine kind_of(CanonicalTokens tokens, std::string& member) {
   do {
     if (tokens.next() != '"') tokens.fail("a name is missing");
     member = tokens.string(decoded);
-    line.has_place = line.has_place || member == "dataset" || member == "path";
+    line.has_location = line.has_location || member == "dataset" || member == "path";
     line.is_removal = line.is_removal || member == "removed";
     if (!tokens.take(':')) tokens.fail("a colon is missing");
     if (member == "kind") {
@@ -65,14 +65,14 @@ Record empty_record(const KindOfLine& line) {
   const std::string_view kind = line.kind;
   if (kind == "decision") return DecisionRecord{};
   if (kind == "plan") return PlanRecord{};
-  if (kind == "account") return AccountOpened{};
+  if (kind == "account") return AccountRecord{};
   if (kind == "limit" && line.is_removal) return LimitRemoval{};
   if (kind == "limit") return LimitChange{};
   if (kind == "policy") return PolicyRecord{};
-  if (kind == "location" && line.has_place) return Relocation{};
-  if (kind == "location") return PolicyPlace{};
+  if (kind == "location" && line.has_location) return Relocation{};
+  if (kind == "location") return PolicyLocation{};
   if (kind == "clock") return ClockEvent{};
-  if (kind == "ledger") return LedgerBegun{};
+  if (kind == "ledger") return LedgerRecord{};
   if (kind == "credential") return CredentialEvent{};
   if (kind == "key") return KeyEvent{};
   if (kind == "recovery") return RecoveryEvent{};

@@ -90,7 +90,7 @@ void MemberReader::refuse(std::string_view name, std::string_view what) {
   throw LedgerCorrupt(std::string(name) + ": " + std::string(what));
 }
 
-bool MemberReader::takes(std::string_view name) {
+bool MemberReader::take_name(std::string_view name) {
   std::string_view rest = tokens_->rest();
   const std::size_t comma = first_ ? 0 : 1;
   const std::size_t size = comma + name.size() + 3;

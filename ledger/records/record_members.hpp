@@ -158,11 +158,11 @@ class MemberWriter final {
     });
   }
   template <class Value>
-  const Value& made(const std::optional<Value>& value) const {
+  const Value& value_in(const std::optional<Value>& value) const {
     return *value;
   }
   /// What a reader refuses.
-  void agree(bool /*holds*/, const char* /*what*/) const {}
+  void require_agreement(bool /*holds*/, const char* /*what*/) const {}
 
  private:
   [[noreturn]] static void out_of_range(std::string_view name);
@@ -281,11 +281,11 @@ class MemberReader final {
     });
   }
   template <class Value>
-  Value& made(std::optional<Value>& value) const {
+  Value& value_in(std::optional<Value>& value) const {
     return value.emplace();
   }
   /// What close() says if it does not hold of members that are each in order.
-  void agree(bool holds, const char* what) {
+  void require_agreement(bool holds, const char* what) {
     if (!holds) disagreement_ = what;
   }
 
@@ -294,7 +294,7 @@ class MemberReader final {
     if (!holds) throw LedgerCorrupt(what);
   }
   /// Takes the name and its colon if the next member is that.
-  bool takes(std::string_view name);
+  bool take_name(std::string_view name);
   /// Says what the next member is instead: of a required one `name`, or of "" none more.
   [[noreturn]] void refuse_next(std::string_view name);
   template <class Read>
@@ -307,12 +307,12 @@ class MemberReader final {
   }
   template <class Read>
   void required(std::string_view name, const Read& read) {
-    if (!takes(name)) refuse_next(name);
+    if (!take_name(name)) refuse_next(name);
     within(name, read);
   }
   template <class Read>
   bool optional(std::string_view name, const Read& read) {
-    if (!takes(name)) return false;
+    if (!take_name(name)) return false;
     within(name, read);
     return true;
   }
@@ -371,16 +371,16 @@ class MemberReader final {
 };
 
 // The tables.
-void each_member(MemberWriter& members, const LedgerBegun& begun);
-void each_member(MemberReader& members, LedgerBegun& begun);
+void each_member(MemberWriter& members, const LedgerRecord& begun);
+void each_member(MemberReader& members, LedgerRecord& begun);
 void each_member(MemberWriter& members, const PolicyRecord& policy);
 void each_member(MemberReader& members, PolicyRecord& policy);
-void each_member(MemberWriter& members, const PolicyPlace& place);
-void each_member(MemberReader& members, PolicyPlace& place);
+void each_member(MemberWriter& members, const PolicyLocation& place);
+void each_member(MemberReader& members, PolicyLocation& place);
 void each_member(MemberWriter& members, const Relocation& relocation);
 void each_member(MemberReader& members, Relocation& relocation);
-void each_member(MemberWriter& members, const AccountOpened& account);
-void each_member(MemberReader& members, AccountOpened& account);
+void each_member(MemberWriter& members, const AccountRecord& account);
+void each_member(MemberReader& members, AccountRecord& account);
 void each_member(MemberWriter& members, const LimitChange& change);
 void each_member(MemberReader& members, LimitChange& change);
 void each_member(MemberWriter& members, const LimitRemoval& removal);

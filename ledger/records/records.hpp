@@ -28,30 +28,30 @@ using TokenBytes = std::array<std::uint8_t, 32>;
 using Sha256 = std::array<std::uint8_t, 32>;
 
 /// The first line.
-struct LedgerBegun {
+struct LedgerRecord {
   std::string ledger_id;   ///< 32 lower-case hexadecimal digits
   std::string created_at;  ///< ledger time
 
-  friend bool operator==(const LedgerBegun&, const LedgerBegun&) = default;
+  friend bool operator==(const LedgerRecord&, const LedgerRecord&) = default;
 };
 
 /// Where relative paths of a policy version start. Its line comes directly after that of the version.
-struct PolicyPlace {
+struct PolicyLocation {
   std::int64_t version = 0;
   std::string base_dir = {};  ///< absolute; any bytes
   std::string applied_at;     ///< of the version
 
-  friend bool operator==(const PolicyPlace&, const PolicyPlace&) = default;
+  friend bool operator==(const PolicyLocation&, const PolicyLocation&) = default;
 };
 
 /// An account at its beginning: nothing is spent or reserved.
-struct AccountOpened {
+struct AccountRecord {
   std::int64_t id = 0;  ///< 1, 2, ...
   AccountName name;
   std::int64_t limit = 0;  ///< grid units of the measure
   std::string opened_at;
 
-  friend bool operator==(const AccountOpened&, const AccountOpened&) = default;
+  friend bool operator==(const AccountRecord&, const AccountRecord&) = default;
 };
 
 /// A question under a policy version and, once it was granted, how it is answered: constant facts that many
@@ -80,7 +80,7 @@ struct Movement {
 };
 
 /// Whether budget is kept for a question rather than spent on it at once.
-enum class RecordedHolding : std::uint8_t { none, plain, data_token };
+enum class ReservationKind : std::uint8_t { none, plain, data_token };
 
 /// A decision; "" and 0 where something does not apply.
 struct DecisionRecord {
@@ -95,13 +95,13 @@ struct DecisionRecord {
   Outcome outcome = Outcome::refused;
   std::string reasons = "[]";  ///< JSON array; "[]" unless refused
   Rules rules = kRules;
-  Program program = {};
+  Build build = {};
   std::int64_t policy_version = 0;
   std::int64_t decided_under = 0;
   std::string dataset;
   std::int64_t plan = 0;  ///< PlanRecord::number; 0: an act
   std::string purpose = {};
-  RecordedHolding holding = RecordedHolding::none;
+  ReservationKind reservation_kind = ReservationKind::none;
   std::string conflicting_key = {};
   std::string verb = {};  ///< of an act, whose request is {"decision":parent,"verb":verb,"why":why}
   std::string why = {};
@@ -160,16 +160,15 @@ struct FeatureRecord {
 };
 
 /// In the order of the numbers that `log` stores them by (RecordKind).
-using Record =
-    std::variant<LedgerBegun, PolicyRecord, PolicyPlace, Relocation, AccountOpened, LimitChange, LimitRemoval,
-                 PlanRecord, DecisionRecord, ClockEvent, CredentialEvent, KeyEvent, RecoveryEvent, SealEvent,
-                 FeatureRecord>;
+using Record = std::variant<LedgerRecord, PolicyRecord, PolicyLocation, Relocation, AccountRecord,
+                            LimitChange, LimitRemoval, PlanRecord, DecisionRecord, ClockEvent,
+                            CredentialEvent, KeyEvent, RecoveryEvent, SealEvent, FeatureRecord>;
 
 /// Numbers on disk for ever.
 enum class RecordKind : std::uint8_t {
   ledger = 0,
   policy = 1,
-  policy_place = 2,
+  policy_location = 2,
   relocation = 3,
   account = 4,
   limit_change = 5,

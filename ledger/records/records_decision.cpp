@@ -15,13 +15,13 @@ constexpr std::array kOutcomes{
     Word<Outcome>{Outcome::voided, "voided"},       Word<Outcome>{Outcome::token_issued, "token_issued"},
     Word<Outcome>{Outcome::forfeited, "forfeited"},
 };
-constexpr std::array kHoldings{Word<RecordedHolding>{RecordedHolding::plain, "plain"},
-                               Word<RecordedHolding>{RecordedHolding::data_token, "data_token"}};
+constexpr std::array kReservationKinds{Word<ReservationKind>{ReservationKind::plain, "plain"},
+                                       Word<ReservationKind>{ReservationKind::data_token, "data_token"}};
 constexpr std::string_view kNoReasons = "[]";
 
-constexpr auto kProgram = [](auto& members, auto& program) {
-  members.bytes("commit", program.commit);
-  members.bytes("version", program.version);
+constexpr auto kBuildMembers = [](auto& members, auto& build) {
+  members.bytes("commit", build.commit);
+  members.bytes("version", build.version);
 };
 
 constexpr auto kMovement = [](auto& members, auto& movement) {
@@ -44,13 +44,13 @@ bool ascend(const std::vector<Movement>& movements) {
 
 constexpr auto kDecision = [](auto& members, auto& decision) {
   members.blind();
-  members.object("build", [&](auto& inner) { kProgram(inner, decision.program); });
+  members.object("build", [&](auto& inner) { kBuildMembers(inner, decision.build); });
   members.number_lists_if("component_values", decision.component_values);
   members.bytes_if("conflicting_key", decision.conflicting_key);
   members.bytes("dataset", decision.dataset);
   members.text_if("deadline", decision.deadline, is_time);
   members.count("decided_under", decision.decided_under, 1);
-  members.word_if("holding", decision.holding, kHoldings);
+  members.word_if("holding", decision.reservation_kind, kReservationKinds);
   members.text("id", decision.id, is_id);
   members.index();
   members.bytes_if("key", decision.key);
@@ -69,14 +69,14 @@ constexpr auto kDecision = [](auto& members, auto& decision) {
   members.hash_if("token_sha256", decision.token_sha256);
   members.numbers_if("values", decision.values);
   members.text_if("verb", decision.verb);
-  members.text("via", decision.via, is_way_in);
+  members.text("via", decision.via, is_valid_via);
   members.bytes_if("why", decision.why);
-  members.agree(ascend(decision.movements), "movements: are not in the order of their accounts");
+  members.require_agreement(ascend(decision.movements), "movements: are not in the order of their accounts");
 };
 
 }  // namespace
 
-bool is_way_in(std::string_view via) {
+bool is_valid_via(std::string_view via) {
   if (via == "claimed") return true;
   constexpr std::array<std::string_view, 2> kWays{"unix:", "token:"};
   for (const std::string_view way : kWays) {

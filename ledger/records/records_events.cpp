@@ -56,7 +56,8 @@ constexpr auto kClockEvent = [](auto& members, auto& event) {
   members.text("time", event.ledger_time, is_time);
   members.text("wall_clock", event.wall_clock, is_time);
   members.word("what", event.kind, kClockWords);
-  members.agree((event.kind == "confirmed") == !event.by.empty(), "by: is there of a confirmation alone");
+  members.require_agreement((event.kind == "confirmed") == !event.by.empty(),
+                            "by: is there of a confirmation alone");
 };
 
 constexpr auto kCredential = [](auto& members, auto& event) {
@@ -73,8 +74,9 @@ constexpr auto kCredential = [](auto& members, auto& event) {
   members.text_if("until", event.until, is_time);
   members.text_if("value", event.value, event.type == "uid" ? is_uid : is_sha256);
   members.bytes_if("why", event.why);
-  members.agree(!event.revoked || event.until.empty(), "until: a credential that is revoked has none");
-  members.agree(event.revoked == event.value.empty(), "value: is there unless it is revoked");
+  members.require_agreement(!event.revoked || event.until.empty(),
+                            "until: a credential that is revoked has none");
+  members.require_agreement(event.revoked == event.value.empty(), "value: is there unless it is revoked");
 };
 
 constexpr auto kKey = [](auto& members, auto& event) {
@@ -133,10 +135,10 @@ bool is_credential_value(std::string_view type, std::string_view value) {
   return type == "token" && is_sha256(value);
 }
 
-void each_member(MemberWriter& members, const LedgerBegun& begun) {
+void each_member(MemberWriter& members, const LedgerRecord& begun) {
   kBegun(members, begun);
 }
-void each_member(MemberReader& members, LedgerBegun& begun) {
+void each_member(MemberReader& members, LedgerRecord& begun) {
   kBegun(members, begun);
 }
 void each_member(MemberWriter& members, const ClockEvent& event) {

@@ -53,12 +53,13 @@ constexpr auto kPostProcessing = [](auto& members, auto& recipe) {
   members.word("kind", recipe.kind, kRecipes);
   const bool low = members.number_when("lower", recipe.lower, accounting::has_range(recipe.kind));
   const bool high = members.number_when("upper", recipe.upper, accounting::has_range(recipe.kind));
-  members.agree(centred == accounting::has_centre(recipe.kind),
-                "centre: is there unless it is rounded, a proportion, a ratio or a table with totals");
-  members.agree(high == accounting::has_range(recipe.kind),
-                "upper: is there unless it is a table with totals");
-  members.agree(low == accounting::has_range(recipe.kind),
-                "lower: is there unless it is a table with totals");
+  members.require_agreement(
+      centred == accounting::has_centre(recipe.kind),
+      "centre: is there unless it is rounded, a proportion, a ratio or a table with totals");
+  members.require_agreement(high == accounting::has_range(recipe.kind),
+                            "upper: is there unless it is a table with totals");
+  members.require_agreement(low == accounting::has_range(recipe.kind),
+                            "lower: is there unless it is a table with totals");
 };
 
 constexpr auto kPostProcessingIf = [](auto& members, auto& recipe) {
@@ -71,8 +72,8 @@ constexpr auto kTotals = [](auto& members, auto& cells, const PostProcessing& re
                             std::uint64_t components) {
   const bool totals = accounting::has_totals(recipe.kind);
   const bool table = !cells.empty() && cells.lists().size() <= kTableColumnsMax;
-  members.agree(!totals || (table && components == std::uint64_t{1} << cells.lists().size()),
-                "post_processing: is of a table with a component for each of its margins");
+  members.require_agreement(!totals || (table && components == std::uint64_t{1} << cells.lists().size()),
+                            "post_processing: is of a table with a component for each of its margins");
   if constexpr (!std::is_const_v<std::remove_reference_t<decltype(cells)>>) cells.set_totals(totals && table);
 };
 
@@ -93,7 +94,8 @@ constexpr auto kComposed = [](auto& members, auto& composed) {
   members.word("by", composed.by, kBounds);
   members.number("delta", composed.delta);
   const accounting::Delta none;
-  members.agree(composed.delta > none && composed.delta.rational() < 1, "delta: is above 0 and below 1");
+  members.require_agreement(composed.delta > none && composed.delta.rational() < 1,
+                            "delta: is above 0 and below 1");
 };
 
 /// The rows of a batch share all components out among them; what else answers a question they have
@@ -113,14 +115,14 @@ bool is_batch_or_has_no_rows(const PlanRecord& plan) {
 
 /// Of a plan that has a release.
 constexpr auto kRelease = [](auto& members, auto& plan) {
-  auto& release = members.made(plan.release);
+  auto& release = members.value_in(plan.release);
   members.number("adjusted", release.adjusted);
   members.bytes_if("arithmetic", release.arithmetic);
   members.cells_if("cells", release.cells);
   members.number("charged", release.charged);
   members.objects_if("components", release.components, kComponent);
   members.object_if("composed", release.composed.has_value(),
-                    [&](auto& inner) { kComposed(inner, inner.made(release.composed)); });
+                    [&](auto& inner) { kComposed(inner, inner.value_in(release.composed)); });
   members.bytes("mechanism", release.mechanism);
   kPostProcessingIf(members, plan.post_processing);
   if (release.mechanism != kBatch)
@@ -130,7 +132,8 @@ constexpr auto kRelease = [](auto& members, auto& plan) {
   members.number("requested", release.requested);
   members.objects_if("rows", release.rows, kRow);
   members.bytes("unit", release.unit);
-  members.agree(is_batch_or_has_no_rows(plan), "rows: are those of a batch, and share its components");
+  members.require_agreement(is_batch_or_has_no_rows(plan),
+                            "rows: are those of a batch, and share its components");
 };
 
 constexpr auto kPlan = [](auto& members, auto& plan) {

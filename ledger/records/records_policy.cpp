@@ -94,10 +94,10 @@ void each_member(MemberWriter& members, const PolicyRecord& policy) {
 void each_member(MemberReader& members, PolicyRecord& policy) {
   kPolicy(members, policy);
 }
-void each_member(MemberWriter& members, const PolicyPlace& place) {
+void each_member(MemberWriter& members, const PolicyLocation& place) {
   kPlace(members, place);
 }
-void each_member(MemberReader& members, PolicyPlace& place) {
+void each_member(MemberReader& members, PolicyLocation& place) {
   kPlace(members, place);
 }
 void each_member(MemberWriter& members, const Relocation& relocation) {
@@ -106,10 +106,10 @@ void each_member(MemberWriter& members, const Relocation& relocation) {
 void each_member(MemberReader& members, Relocation& relocation) {
   kRelocation(members, relocation);
 }
-void each_member(MemberWriter& members, const AccountOpened& account) {
+void each_member(MemberWriter& members, const AccountRecord& account) {
   kAccount(members, account);
 }
-void each_member(MemberReader& members, AccountOpened& account) {
+void each_member(MemberReader& members, AccountRecord& account) {
   kAccount(members, account);
 }
 void each_member(MemberWriter& members, const LimitChange& change) {

@@ -104,7 +104,7 @@ std::vector<Rational> released_values(const ReleaseRecord& record, const PostPro
   return values;
 }
 
-bool leaves_values_out(const ReleaseRecord& record, const PostProcessing& post_processing) {
+bool has_unrecorded_values(const ReleaseRecord& record, const PostProcessing& post_processing) {
   const auto fitted = [](const PostProcessing& recipe) {
     return recipe.kind == PostProcessing::Kind::consistent_totals;
   };

@@ -86,9 +86,9 @@ bool take_own(const std::string& name, const JsonValue& value, RequestParts& par
   } else if (name == kConflictingKey) {
     parts.conflicting_key = *text;
   } else if (*text == kPlain) {
-    parts.holding = RecordedHolding::plain;
+    parts.reservation_kind = ReservationKind::plain;
   } else if (*text == kAgainstToken) {
-    parts.holding = RecordedHolding::data_token;
+    parts.reservation_kind = ReservationKind::data_token;
   } else {
     return false;
   }
@@ -149,9 +149,9 @@ std::string request_of(const RequestParts& parts, std::string_view parent) {
   Members own;
   if (!parts.conflicting_key.empty()) own.emplace_back(kConflictingKey, json_text(parts.conflicting_key));
   if (!parts.purpose.empty()) own.emplace_back(kPurpose, json_text(parts.purpose));
-  if (parts.holding != RecordedHolding::none) {
+  if (parts.reservation_kind != ReservationKind::none) {
     own.emplace_back(kReservation,
-                     json_text(parts.holding == RecordedHolding::plain ? kPlain : kAgainstToken));
+                     json_text(parts.reservation_kind == ReservationKind::plain ? kPlain : kAgainstToken));
   }
   if (own.empty()) return parts.question;
   Members members = members_of(parts.question, parse_object(parts.question));

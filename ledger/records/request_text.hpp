@@ -20,7 +20,7 @@ namespace epsilog::ledger {
 struct RequestParts {
   std::string question = {};  ///< canonical JSON; "" of an act
   std::string purpose = {};
-  RecordedHolding holding = RecordedHolding::none;
+  ReservationKind reservation_kind = ReservationKind::none;
   std::string conflicting_key = {};
   std::string verb = {};  ///< of an act; "" of a request
   std::string why = {};

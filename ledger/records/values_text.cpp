@@ -35,7 +35,7 @@ class ValuesReader final {
     return drawn;
   }
   void require_end() const {
-    if (!rest_.empty()) malformed();
+    if (!rest_.empty()) throw_malformed();
   }
 
  private:
@@ -46,7 +46,7 @@ class ValuesReader final {
     std::vector<Rational> values;
     array([&] {
       const std::string_view number = rest_.substr(0, rest_.find_first_of(",]"));
-      if (number.find_first_of("./") != std::string_view::npos) malformed();
+      if (number.find_first_of("./") != std::string_view::npos) throw_malformed();
       values.push_back(accounting::parse_canonical_rational(number, column_) * components[component].grid);
       rest_.remove_prefix(number.size());
     });
@@ -62,10 +62,10 @@ class ValuesReader final {
     take(']');
   }
   void take(char expected) {
-    if (!rest_.starts_with(expected)) malformed();
+    if (!rest_.starts_with(expected)) throw_malformed();
     rest_.remove_prefix(1);
   }
-  [[noreturn]] void malformed() const {
+  [[noreturn]] void throw_malformed() const {
     throw LedgerCorrupt(std::string("column ") + column_ + " is no array of numbers as they are written");
   }
 

@@ -33,7 +33,7 @@ std::string advice_for(const RecoveryState& state, bool boot_known) {
 
 /// Of the marker that is there now. Nothing is written until the one who cleared it is done, so that it is
 /// the last line.
-bool on_record(Connection& db, const Meta& meta, const std::string& poison) {
+bool is_on_record(Connection& db, const Meta& meta, const std::string& poison) {
   const std::optional<RecoveryEvent> last = last_recovery(db, meta);
   return last && last->cause == "poisoned" && last->why.starts_with(poison);
 }
@@ -41,14 +41,14 @@ bool on_record(Connection& db, const Meta& meta, const std::string& poison) {
 /// What L.lock remembers and the ledger does not have. Requires  a transaction that has written nothing.
 std::optional<AcceptedRollback> missing_lines(TransactionState& begun) {
   Connection& db = begun.ledger->writer();
-  const EndReading remembered = read_remembered_end(begun.ledger->turn_file());
-  if (!remembered.end || holds_end(db, *remembered.end)) return std::nullopt;
+  const EndMarkReading remembered = read_end_mark(begun.ledger->writer_lock_file());
+  if (!remembered.end || has_marked_line(db, *remembered.end)) return std::nullopt;
   return AcceptedRollback{.remembered = remembered.end->lines, .found = begun.meta.log_size};
 }
 
 /// After a seal no recovery is right. The mark goes all the same: what can be read is what was recorded.
 void require_nothing_to_record(TransactionState& begun, const std::string& database) {
-  const auto missing = begun.guarded("looking for missing lines", &missing_lines);
+  const auto missing = begun.run_step("looking for missing lines", &missing_lines);
   if (missing)
     refuse_sealed("ledger " + database, *begun.seal, "That lines are missing cannot be accepted in it");
 }
@@ -116,13 +116,13 @@ void Ledger::clear_poison(const std::string& path, const std::string& boot_id, c
   if (!now || poison_text(*now) != poison) {
     throw LedgerBusy("ledger " + files.database + ": somebody else recovered it meanwhile; nothing was done");
   }
-  const bool recorded = state.guarded("looking for the recovery", [&](TransactionState& begun) {
-    return on_record(begun.ledger->writer(), begun.meta, poison);
+  const bool recorded = state.run_step("looking for the recovery", [&](TransactionState& begun) {
+    return is_on_record(begun.ledger->writer(), begun.meta, poison);
   });
   if (state.seal) {
     require_nothing_to_record(state, files.database);
   } else if (!recorded) {
-    state.guarded("recording the recovery", [&](TransactionState& begun) {
+    state.run_step("recording the recovery", [&](TransactionState& begun) {
       RecoveryEvent event{.seq = 0, .cause = "poisoned", .at = "", .by = recovery.by, .why = ""};
       event.why = recovery.why.empty() ? poison : poison + "; " + recovery.why;
       if (const std::optional<AcceptedRollback> missing = missing_lines(begun)) note(event, *missing);
@@ -134,7 +134,7 @@ void Ledger::clear_poison(const std::string& path, const std::string& boot_id, c
       ledger.state_->warn(error.what());  // it is on record, and whoever writes next writes it there too
     }
   }
-  remove_poison(files, ledger.state_->turn_file());
+  remove_poison(files, ledger.state_->writer_lock_file());
 }
 
 AcceptedRollback Ledger::accept_rollback(const std::string& path, const std::string& by, const std::string& why,
@@ -147,9 +147,9 @@ AcceptedRollback Ledger::accept_rollback(const std::string& path, const std::str
   Ledger ledger = open(path, accepting);
   Transaction transaction = ledger.begin();
   const std::optional<AcceptedRollback> missing =
-      transaction.state_->guarded("looking for missing lines", &missing_lines);
+      transaction.state_->run_step("looking for missing lines", &missing_lines);
   if (!missing) return {};
-  transaction.state_->guarded("recording the rollback", [&](TransactionState& begun) {
+  transaction.state_->run_step("recording the rollback", [&](TransactionState& begun) {
     RecoveryEvent event{.seq = 0, .cause = "rolled_back", .at = "", .by = by, .why = why};
     note(event, *missing);
     begun.insert_recovery(std::move(event));

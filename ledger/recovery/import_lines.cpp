@@ -38,7 +38,7 @@ void require_there(std::int64_t number, std::int64_t last, const char* what) {
 
 class LineImport final {
  public:
-  LineImport(Connection& db, const ImportRules& rules) : db_(db), rules_(rules) {}
+  LineImport(Connection& db, const LineImportOptions& rules) : db_(db), rules_(rules) {}
 
   void add(std::string_view text) {
     const std::string name = "line " + std::to_string(log_.size());
@@ -50,7 +50,7 @@ class LineImport final {
         }
         return grid_decimals(known->second.measure);
       });
-      require_place(line);
+      require_position(line);
       require_known(line.record, name);
       std::visit([&](auto& record) { write(line, record); }, line.record);
     } catch (const LedgerCorrupt& error) {
@@ -78,13 +78,13 @@ class LineImport final {
   }
 
  private:
-  void require_place(const Line& line) {
+  void require_position(const Line& line) {
     if (line.index != static_cast<std::uint64_t>(log_.size())) {
       throw LedgerCorrupt("has index " + std::to_string(line.index));
     }
-    const bool begins = std::holds_alternative<LedgerBegun>(line.record);
+    const bool begins = std::holds_alternative<LedgerRecord>(line.record);
     if (begins != (line.index == 0)) throw LedgerCorrupt("a ledger begins once, in its first line");
-    const bool place = std::holds_alternative<PolicyPlace>(line.record);
+    const bool place = std::holds_alternative<PolicyLocation>(line.record);
     if (place != policy_.has_value()) {
       throw LedgerCorrupt("the place of a policy version comes directly after that version");
     }
@@ -104,7 +104,7 @@ class LineImport final {
 
   void append(const Line& line) { log_.append(db_, row_number(line.record), line); }
 
-  void write(const Line& line, const LedgerBegun& begun) {
+  void write(const Line& line, const LedgerRecord& begun) {
     meta_.ledger_id = begun.ledger_id;
     meta_.created_at = meta_.last_time = begun.created_at;
     append(line);
@@ -115,7 +115,7 @@ class LineImport final {
     policy_ = record.version;
     append(line);  // its row comes with its place
   }
-  void write(const Line& line, const PolicyPlace& place) {
+  void write(const Line& line, const PolicyLocation& place) {
     if (place.version != policy_->version || place.applied_at != policy_->applied_at) {
       throw LedgerCorrupt("is the place of another policy version");
     }
@@ -125,7 +125,7 @@ class LineImport final {
     event(policy_->event, policy_->applied_at);
     policy_.reset();
   }
-  void write(const Line& line, const AccountOpened& opened) {
+  void write(const Line& line, const AccountRecord& opened) {
     require_next(meta_.accounts, opened.id, "account");
     insert_row(db_, opened);
     append(line);
@@ -215,7 +215,7 @@ class LineImport final {
 
   [[nodiscard]] StoredValues values_of(const DecisionRecord& record) const {
     if (record.plan == 0 || !may_be_brief(record)) return values_at_length(record);
-    const auto plan = db_.shared().plan(db_, record.plan);
+    const auto plan = db_.shared_rows().plan(db_, record.plan);
     return stored_values(record, plan->release ? &*plan->release : nullptr, plan->post_processing);
   }
   [[nodiscard]] TokenColumns token_of(const DecisionRecord& record) const {
@@ -243,7 +243,7 @@ class LineImport final {
   }
 
   Connection& db_;
-  const ImportRules& rules_;
+  const LineImportOptions& rules_;
   Meta meta_;
   RecordLog log_;
   std::map<std::int64_t, AccountState> accounts_;
@@ -254,7 +254,7 @@ class LineImport final {
 }  // namespace
 
 std::int64_t import_all(Connection& db, const std::function<std::optional<std::string>()>& next_line,
-                        const ImportRules& rules) {
+                        const LineImportOptions& rules) {
   make_tables(db);
   LineImport import(db, rules);
   std::int64_t lines = 0;
@@ -267,9 +267,9 @@ std::int64_t Ledger::import_lines(const std::string& path,
                                   const std::function<std::optional<std::string>()>& next_line,
                                   const Options& options) {
   std::int64_t lines = 0;
-  make_ledger_file(path, options, [&](Connection& db, const NewPlace& place) {
+  make_ledger_file(path, options, [&](Connection& db, const NewLedgerTarget& place) {
     lines = import_all(db, next_line, {});
-    if (!options.accept_missing_lines) require_remembered_lines(db, place.remembered, place.files);
+    if (!options.accept_missing_lines) require_marked_lines(db, place.remembered, place.files);
   });
   return lines;
 }

@@ -71,11 +71,11 @@ void copy_into_new_file(SnapshotState& view, const LedgerFiles& files,
 
 void require_durable(SnapshotState& view) {
   const std::string name = "ledger " + view.ledger->files().database;
-  if (const auto reason = view.ledger->poisoned()) {
+  if (const auto reason = view.ledger->poison_reason()) {
     throw LedgerIo(name + " is poisoned: " + *reason + ". What it holds is unknown; reboot, then run " +
                    "`epsilog recover`");
   }
-  const Meta meta = view.reading([](Connection& db) { return read_meta(db); });
+  const Meta meta = view.run_read([](Connection& db) { return read_meta(db); });
   // The number of the next one tells of what was committed without a decision, too.
   if (view.ledger->durable_below(meta.decisions + 1) <= meta.decisions + 1) {
     throw LedgerBusy(name +

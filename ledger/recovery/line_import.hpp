@@ -14,7 +14,7 @@
 namespace epsilog::ledger {
 
 /// What a line does not say, and what comes after the last one.
-struct ImportRules {
+struct LineImportOptions {
   bool read_only = true;
   /// The bytes of a data token, of which the line has the hash; "": that is all there is. Bytes that do not
   /// have that hash are left out.
@@ -28,6 +28,6 @@ struct ImportRules {
 /// Throws    LedgerCorrupt naming the line that is none, or cannot follow; StorageFailure; what `next_line`
 ///           throws.
 std::int64_t import_all(Connection& db, const std::function<std::optional<std::string>()>& next_line,
-                        const ImportRules& rules);
+                        const LineImportOptions& rules);
 
 }  // namespace epsilog::ledger

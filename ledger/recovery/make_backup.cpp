@@ -14,10 +14,10 @@ namespace {
 
 /// One turn, as of whoever writes: what was not finished is, and a ledger that its replica is ahead of is
 /// refused. Everything that was acknowledged so far is read after it.
-Backup::Replica see_to(const std::shared_ptr<LedgerState>& ledger) {
+Backup::ReplicaCheck bring_replica_up_to_date(const std::shared_ptr<LedgerState>& ledger) {
   const TransactionState turn(ledger, std::nullopt, nullptr, ReplicaUse::if_usable, OnSeal::go_on);
-  if (!turn.replica_ready) return Backup::Replica::unusable;
-  return turn.replica ? Backup::Replica::agrees : Backup::Replica::none;
+  if (!turn.replica_ready) return Backup::ReplicaCheck::unusable;
+  return turn.replica ? Backup::ReplicaCheck::agrees : Backup::ReplicaCheck::none;
 }
 
 TreeHead tree_of(Connection& db, Backup& backup) {
@@ -29,14 +29,14 @@ TreeHead tree_of(Connection& db, Backup& backup) {
 }
 
 /// How many of its lines the replica is known to hold now: meta says it one group late.
-std::int64_t replicated_in(SnapshotState& view) {
+std::int64_t replicated_line_count(SnapshotState& view) {
   const Meta meta = read_meta(*view.connection);
   if (meta.replica_size == 0) return 0;
   return std::min(meta.log_size, view.ledger->replicated_lines(meta.log_size - 1, meta.replica_size));
 }
 
 /// Whoever reads the copy knows nothing of L.lock, which says it in time.
-void say_replicated(const LedgerFiles& copy, std::int64_t lines) {
+void write_replica_size(const LedgerFiles& copy, std::int64_t lines) {
   if (lines == 0) return;
   Connection db(copy, Connection::Role::creator);
   db.execute("BEGIN IMMEDIATE");
@@ -49,32 +49,32 @@ TreeHead tree_of_copy(const LedgerFiles& files) {
   SnapshotState copy(
       std::make_shared<LedgerState>(files.database, LedgerState::Access::read_only, Options{}));
   Backup unused;
-  return copy.reading([&](Connection& db) { return tree_of(db, unused); });
+  return copy.run_read([&](Connection& db) { return tree_of(db, unused); });
 }
 
 }  // namespace
 
-Backup Ledger::backup(const std::string& path, const std::string& file, const BackupSteps& steps,
+Backup Ledger::backup(const std::string& path, const std::string& file, const BackupHooks& steps,
                       const Options& options) {
   const LedgerFiles files = locate(path);
   const LedgerFiles wanted = locate(file);
-  if (names_one_of(files, wanted.database)) {
+  if (is_ledger_file_name(files, wanted.database)) {
     throw LedgerUnusable(wanted.database + " is the name of a file of the ledger; choose another one");
   }
   require_no_network(wanted, options);
   require_nothing_there(wanted);
   const auto ledger = std::make_shared<LedgerState>(path, LedgerState::Access::read_write, options);
-  Backup backup{.replica = see_to(ledger)};
+  Backup backup{.replica = bring_replica_up_to_date(ledger)};
   const NewLedgerFile made(wanted);
   try {
     SnapshotState view(ledger);
     require_durable(view);
     backup.tree = tree_of(*view.connection, backup);
-    const std::int64_t replicated = replicated_in(view);
+    const std::int64_t replicated = replicated_line_count(view);
     copy_into_new_file(view, made.files(), [&](double part) {
       if (steps.progress) steps.progress(part);
     });
-    say_replicated(made.files(), replicated);
+    write_replica_size(made.files(), replicated);
   } catch (const StorageFailure& failure) {  // the ledger was only read
     throw_translated(failure, "ledger " + files.database + ": copying it to " + wanted.database);
   }

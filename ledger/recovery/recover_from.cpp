@@ -9,10 +9,10 @@
 #include "new_ledger_file.hpp"
 #include "poison.hpp"
 #include "recovery_record.hpp"
-#include "remembered_lines.hpp"
 #include "replacement.hpp"
 #include "replica_handover.hpp"
 #include "replica_mark.hpp"
+#include "rollback_check.hpp"
 #include "seal_rows.hpp"
 #include "stored_bytes.hpp"
 
@@ -25,7 +25,7 @@ std::string ledger_id_of(Connection& db) {
   return hex_text(row.bytes(0));
 }
 
-RecoveryEvent event_of(const ReplicaRecoverySteps& steps, const char* cause, std::int64_t restored,
+RecoveryEvent event_of(const ReplicaRecoveryOptions& steps, const char* cause, std::int64_t restored,
                        std::int64_t dropped, const AcceptedRollback& accepted) {
   return {.seq = 0,
           .cause = cause,
@@ -39,15 +39,15 @@ RecoveryEvent event_of(const ReplicaRecoverySteps& steps, const char* cause, std
 }
 
 /// What was recorded after a replica was replaced is not in it.
-void require_not_replaced(Connection& made, const std::string& replica, const ReplicaRecoverySteps& steps,
+void require_not_replaced(Connection& made, const std::string& replica, const ReplicaRecoveryOptions& steps,
                           const Options& options) {
-  const std::string replaced = replaced_at_its_end(made, replica, options);
+  const std::string replaced = replacement_notice(made, replica, options);
   if (replaced.empty() || steps.accept_rollback) return;
   throw InvalidParameter("recover: " + replaced +
                          ". Recover from the replica that has it; or, if that is lost, with --accept-rollback");
 }
 
-void tell_what_is_dropped(ReplicaRecovery& recovery, const HeldByReplica& held, const ReplicaFile& file) {
+void fill_dropped(ReplicaRecovery& recovery, const ReplicaContent& held, const ReplicaFile& file) {
   recovery.dropped = held.dropped;
   recovery.dropped_from = held.end.size;
   recovery.dropped_bytes = file.size() - held.end.end;
@@ -55,15 +55,15 @@ void tell_what_is_dropped(ReplicaRecovery& recovery, const HeldByReplica& held, 
 }
 
 ReplicaRecovery rebuild_lost(const std::string& path, ReplicaFile& file, const std::string& replica,
-                             const ReplicaRecoverySteps& steps, const Options& options) {
-  const HeldByReplica held = read_held(file, replica, nullptr, 0, steps.accept_truncated);
+                             const ReplicaRecoveryOptions& steps, const Options& options) {
+  const ReplicaContent held = read_replica_content(file, replica, nullptr, 0, steps.accept_truncated);
   ReplicaRecovery recovery{.restored = held.end.size};
-  tell_what_is_dropped(recovery, held, file);
+  fill_dropped(recovery, held, file);
   make_ledger_file(
       path, options,
-      [&](Connection& db, const NewPlace& place) {
-        const AcceptedRollback accepted =
-            accepted_of(place.remembered, {.replica = &file, .held = &held}, place.files, steps.accept_rollback);
+      [&](Connection& db, const NewLedgerTarget& place) {
+        const AcceptedRollback accepted = accepted_rollback(
+            place.remembered, {.replica = &file, .content = &held}, place.files, steps.accept_rollback);
         rebuild(db, file, held, nullptr,
                 {.recovery = event_of(steps, "rebuilt", held.end.size, held.dropped, accepted)},
                 options.clock());
@@ -89,11 +89,11 @@ void require_nothing_to_put_back(const Seal& seal, const std::string& database,
 
 /// The ledger has all that is right in the replica: what goes away with the rest is a line of it, before that
 /// is gone. One who was killed may have written it.
-void record_what_is_dropped(LedgerState& ledger, const ReplicaFile& file, const HeldByReplica& held,
-                            const ReplicaRecoverySteps& steps, const AcceptedRollback& accepted,
+void record_what_is_dropped(LedgerState& ledger, const ReplicaFile& file, const ReplicaContent& held,
+                            const ReplicaRecoveryOptions& steps, const AcceptedRollback& accepted,
                             const Options& options) {
   Connection& db = ledger.writer();
-  const RecoveryEvent event = event_of(steps, "behind_replica", 0, lost_with(held, file, db), accepted);
+  const RecoveryEvent event = event_of(steps, "behind_replica", 0, lost_line_count(held, file, db), accepted);
   const Meta meta = read_meta(db);
   const std::optional<RecoveryEvent> last = last_recovery(db, meta);
   if (last && last->cause == event.cause && last->restored == 0 && last->dropped == event.dropped &&
@@ -102,17 +102,17 @@ void record_what_is_dropped(LedgerState& ledger, const ReplicaFile& file, const 
   }
   db.execute("BEGIN IMMEDIATE");
   record_closing(db, {.recovery = event}, options.clock(), held.end.size);
-  ledger.last_standing().forget();
-  ledger.committing(meta.decisions + 1);
+  ledger.tip_cache().forget();
+  ledger.set_commit_mark(meta.decisions + 1);
   db.execute("COMMIT");
   ledger.require_recorded_in_place();
-  ledger.settled();
-  ledger.remember_end(end_of(db));
-  write_replica_mark(ledger.turn_file(), {});  // what it held was said of what goes away
+  ledger.clear_commit_mark();
+  ledger.update_end_mark(end_mark_of(db));
+  write_replica_mark(ledger.writer_lock_file(), {});  // what it held was said of what goes away
 }
 
-ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::string& replica,
-                         const ReplicaRecoverySteps& steps, const Options& options) {
+ReplicaRecovery restore_missing_lines(const std::string& path, ReplicaFile& file, const std::string& replica,
+                                      const ReplicaRecoveryOptions& steps, const Options& options) {
   const bool poisoned = read_poison(locate(path)).has_value();
   if (poisoned) require_recoverable(path, current_boot_id());
   Options accepting = options;
@@ -120,7 +120,7 @@ ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::
   LedgerState ledger(path, poisoned ? LedgerState::Access::recovery : LedgerState::Access::read_write,
                      accepting);
   ReplicaRecovery recovery{.ledger_id = ledger.ledger_id()};
-  const Turn turn(ledger);
+  const WriterLockGuard turn(ledger);
   try {
     Connection& db = ledger.writer();
     require_known_features(db, ledger.files().database);
@@ -129,13 +129,14 @@ ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::
       throw LedgerUnusable("ledger " + path + " was made from exported lines and is read-only: move it away");
     }
     recovery.kept = meta.log_size;
-    const HeldByReplica held = read_held(file, replica, &db, meta.log_size, steps.accept_truncated);
+    const ReplicaContent held =
+        read_replica_content(file, replica, &db, meta.log_size, steps.accept_truncated);
     require_one_history(held, replica, db, meta.log_size);
     recovery.restored = std::max<std::int64_t>(0, held.end.size - meta.log_size);
-    tell_what_is_dropped(recovery, held, file);
-    const AcceptedRollback accepted =
-        accepted_of(read_remembered_end(ledger.turn_file()), {.ledger = &db, .replica = &file, .held = &held},
-                    ledger.files(), steps.accept_rollback);
+    fill_dropped(recovery, held, file);
+    const AcceptedRollback accepted = accepted_rollback(read_end_mark(ledger.writer_lock_file()),
+                                                        {.ledger = &db, .replica = &file, .content = &held},
+                                                        ledger.files(), steps.accept_rollback);
     if (const std::optional<Seal> seal = read_seal(db)) {
       require_nothing_to_put_back(*seal, ledger.files().database, recovery, accepted);
       return recovery;
@@ -169,8 +170,8 @@ ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::
     if (steps.verify) recovery.faults = steps.verify(made.files().database);
     if (!recovery.faults.empty()) return recovery;
     cut_off(file, held);
-    put_in_place(ledger, made.files(), meta.decisions);
-    ledger.remember_end(end_of(db));
+    replace_pages(ledger, made.files(), meta.decisions);
+    ledger.update_end_mark(end_mark_of(db));
   } catch (const StorageFailure& failure) {
     ledger.fail(failure, "putting back what the replica holds");
   }
@@ -181,7 +182,7 @@ ReplicaRecovery put_back(const std::string& path, ReplicaFile& file, const std::
 void write_recovery_to_replica(const std::string& path, const Options& options) {
   try {
     Ledger ledger = Ledger::open(path, options);
-    if (ledger.poisoned()) return;  // whoever clears that sees to it
+    if (ledger.poison_reason()) return;  // whoever clears that sees to it
     const Transaction transaction = ledger.begin();
   } catch (const LedgerSealed&) {  // its replica has all of it
     return;
@@ -193,14 +194,15 @@ void write_recovery_to_replica(const std::string& path, const Options& options) 
 }  // namespace
 
 ReplicaRecovery Ledger::recover_from(const std::string& path, const std::string& replica,
-                                     const ReplicaRecoverySteps& steps, const Options& options) {
+                                     const ReplicaRecoveryOptions& steps, const Options& options) {
   if (steps.by.empty() || steps.why.empty()) {
     throw InvalidParameter("ledger: a recovery says who makes it, and why");
   }
   const LedgerFiles files = locate(path);
   ReplicaFile file = ReplicaFile::open(replica, files);
-  ReplicaRecovery recovery = exists(files.database) ? put_back(path, file, replica, steps, options)
-                                                    : rebuild_lost(path, file, replica, steps, options);
+  ReplicaRecovery recovery = exists(files.database)
+                                 ? restore_missing_lines(path, file, replica, steps, options)
+                                 : rebuild_lost(path, file, replica, steps, options);
   if (recovery.faults.empty()) write_recovery_to_replica(path, options);
   return recovery;
 }

@@ -28,13 +28,13 @@ void Workspace::remove() const noexcept {
   }
 }
 
-void put_in_place(LedgerState& ledger, const LedgerFiles& made, std::int64_t decisions) {
+void replace_pages(LedgerState& ledger, const LedgerFiles& made, std::int64_t decisions) {
   Connection source(made, Connection::Role::immutable);
   Connection& target = ledger.writer();
-  ledger.committing(decisions + 1);
+  ledger.set_commit_mark(decisions + 1);
   copy_pages(source, target);
   ledger.require_recorded_in_place();
-  ledger.settled();
+  ledger.clear_commit_mark();
 }
 
 }  // namespace epsilog::ledger

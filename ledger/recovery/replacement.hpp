@@ -25,14 +25,14 @@ class Workspace final {
 };
 
 /// Ends the turn and whatever is not committed.
-class Turn final {
+class WriterLockGuard final {
  public:
-  explicit Turn(LedgerState& ledger) : ledger_(&ledger) { ledger.take_turn(); }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-  ~Turn() {
+  explicit WriterLockGuard(LedgerState& ledger) : ledger_(&ledger) { ledger.take_writer_lock(); }
+  WriterLockGuard(const WriterLockGuard&) = delete;
+  WriterLockGuard& operator=(const WriterLockGuard&) = delete;
+  ~WriterLockGuard() {
     ledger_->roll_back();
-    ledger_->end_turn();
+    ledger_->give_back_writer_lock();
   }
 
  private:
@@ -42,6 +42,6 @@ class Turn final {
 /// All pages of the file that was made, as one transaction of the ledger's own log. `decisions`: how many the
 /// two have in common, or that nobody was told of.
 /// Requires  the turn is held. Throws  StorageFailure, LedgerBusy.
-void put_in_place(LedgerState& ledger, const LedgerFiles& made, std::int64_t decisions);
+void replace_pages(LedgerState& ledger, const LedgerFiles& made, std::int64_t decisions);
 
 }  // namespace epsilog::ledger

@@ -19,17 +19,17 @@
 #include "new_ledger_file.hpp"
 #include "poison.hpp"
 #include "recovery_record.hpp"
-#include "remembered_lines.hpp"
 #include "replica_handover.hpp"
 #include "replica_mark.hpp"
+#include "rollback_check.hpp"
 #include "seal_rows.hpp"
-#include "turnstile.hpp"
+#include "writer_lock.hpp"
 
 namespace epsilog::ledger {
 namespace {
 
 /// What lay there has its own word to say, which would be taken for that of what comes.
-void require_settled_place(const LedgerFiles& files, int lock_file) {
+void require_unused_location(const LedgerFiles& files, int lock_file) {
   require_nothing_there(files);
   if (read_commit_mark(lock_file).state != CommitMark::State::poisoned) return;
   throw LedgerUnusable(files.lock() +
@@ -44,9 +44,10 @@ void clear_marks(const LedgerFiles& files, int lock_file) {
   write_replica_mark(lock_file, {});
 }
 
-class Restoring final {
+class RestoreRun final {
  public:
-  Restoring(const LedgerFiles& files, const RestoreSteps& steps, const Options& options, EndReading remembered)
+  RestoreRun(const LedgerFiles& files, const RestoreOptions& steps, const Options& options,
+             EndMarkReading remembered)
       : files_(files), steps_(steps), options_(options), remembered_(std::move(remembered)), copy_(files) {}
 
   /// False if the backup does not verify.
@@ -68,38 +69,41 @@ class Restoring final {
           "the backup was made from exported lines and is read-only: it is no ledger that "
           "could go on. `epsilog audit import` makes such a one of its lines");
     }
-    done_.ledger_id = meta.ledger_id;
-    done_.kept = meta.log_size;
-    done_.replica = named_replica(db, meta);
+    result_.ledger_id = meta.ledger_id;
+    result_.kept = meta.log_size;
+    result_.replica = named_replica(db, meta);
     seal_ = read_seal(db);
     open_replica(meta);
     if (!replica_) {
       require_seal_as_asked(seal_);
-      accepted_ =
-          accepted_of(remembered_, {.ledger = &db}, files_, steps_.accept_rollback && !steps_.why.empty());
+      accepted_ = accepted_rollback(remembered_, {.ledger = &db}, files_,
+                                    steps_.accept_rollback && !steps_.why.empty());
       return;
     }
-    held_ = read_held(*replica_, done_.replica, &db, meta.log_size, steps_.accept_truncated);
-    require_one_history(held_, done_.replica, db, meta.log_size);
-    require_seal_as_asked(held_.end.size > meta.log_size ? last_seal_of_replica() : seal_);
-    accepted_ = accepted_of(remembered_, {.ledger = &db, .replica = &*replica_, .held = &held_}, files_,
-                            steps_.accept_rollback && !steps_.why.empty());
-    done_.restored = std::max<std::int64_t>(0, held_.end.size - meta.log_size);
-    done_.replica_lines = held_.end.size;
-    done_.replica_end = parse_canonical(line_of_replica(*replica_, held_.end.size - 1)).at("time").text();
-    done_.dropped = lost_with(held_, *replica_, db);
-    done_.dropped_from = held_.end.size;
-    done_.dropped_bytes = replica_->size() - held_.end.end;
-    done_.truncated = held_.acknowledged;
+    replica_content_ =
+        read_replica_content(*replica_, result_.replica, &db, meta.log_size, steps_.accept_truncated);
+    require_one_history(replica_content_, result_.replica, db, meta.log_size);
+    require_seal_as_asked(replica_content_.end.size > meta.log_size ? last_seal_of_replica() : seal_);
+    accepted_ =
+        accepted_rollback(remembered_, {.ledger = &db, .replica = &*replica_, .content = &replica_content_},
+                          files_, steps_.accept_rollback && !steps_.why.empty());
+    result_.restored = std::max<std::int64_t>(0, replica_content_.end.size - meta.log_size);
+    result_.replica_lines = replica_content_.end.size;
+    result_.replica_end =
+        parse_canonical(line_of_replica(*replica_, replica_content_.end.size - 1)).at("time").text();
+    result_.dropped = lost_line_count(replica_content_, *replica_, db);
+    result_.dropped_from = replica_content_.end.size;
+    result_.dropped_bytes = replica_->size() - replica_content_.end.end;
+    result_.truncated = replica_content_.acknowledged;
   }
 
   /// False if what is made does not verify.
   bool make() {
-    if (done_.restored == 0) {
+    if (result_.restored == 0) {
       Connection db(copy_.files(), Connection::Role::creator);
       db.execute("BEGIN IMMEDIATE");
-      record_closing(db, closing(), options_.clock(),
-                     replica_ ? held_.end.size : std::numeric_limits<std::int64_t>::max());
+      record_closing(db, closing_lines(), options_.clock(),
+                     replica_ ? replica_content_.end.size : std::numeric_limits<std::int64_t>::max());
       finish(db, copy_.files());
       return true;
     }
@@ -108,23 +112,23 @@ class Restoring final {
       Connection from(copy_.files(), Connection::Role::immutable);
       Connection db(made_->files(), Connection::Role::creator);
       db.execute("BEGIN IMMEDIATE");
-      rebuild(db, *replica_, held_, &from, closing(), options_.clock());
+      rebuild(db, *replica_, replica_content_, &from, closing_lines(), options_.clock());
       finish(db, made_->files());
     }
     return verifies(made_->files());
   }
 
   /// Requires  what was made is closed.
-  void put_in_place(int lock_file) {
+  void install(int lock_file) {
     const NewLedgerFile& made = made_ ? *made_ : copy_;
-    if (steps_.hold) steps_.hold(made.files().database);
-    if (replica_) cut_off(*replica_, held_);
+    if (steps_.check_result) steps_.check_result(made.files().database);
+    if (replica_) cut_off(*replica_, replica_content_);
     clear_marks(files_, lock_file);
     made.give_name(files_);
-    remember_new_ledger(files_, lock_file, *end_, options_);
+    write_first_end_mark(files_, lock_file, *end_, options_);
   }
 
-  [[nodiscard]] Restoration& done() noexcept { return done_; }
+  [[nodiscard]] Restoration& result() noexcept { return result_; }
 
  private:
   [[nodiscard]] std::string named_replica(Connection& db, const Meta& meta) const {
@@ -136,16 +140,16 @@ class Restoring final {
 
   void open_replica(const Meta& meta) {
     std::string why = "its policy names no replica";
-    if (done_.replica.empty() && meta.replica_size > 0) why = "nobody here knows where its replica is";
-    if (!done_.replica.empty()) {
+    if (result_.replica.empty() && meta.replica_size > 0) why = "nobody here knows where its replica is";
+    if (!result_.replica.empty()) {
       try {
-        replica_.emplace(ReplicaFile::open(done_.replica, files_));
+        replica_.emplace(ReplicaFile::open(result_.replica, files_));
         return;
       } catch (const ReplicaUnavailable& error) {
         const bool all_there = seal_ && steps_.replica.empty();
         if (!steps_.accept_rollback && !all_there) throw;
         if (options_.warn) options_.warn(error.what());
-        done_.replica.clear();
+        result_.replica.clear();
       }
     }
     if (seal_ || steps_.sealed) require_seal_as_asked(seal_);
@@ -158,7 +162,7 @@ class Restoring final {
 
   /// The seal that is the last line of the replica, if that is one.
   [[nodiscard]] std::optional<Seal> last_seal_of_replica() const {
-    const JsonValue line = parse_canonical(line_of_replica(*replica_, held_.end.size - 1));
+    const JsonValue line = parse_canonical(line_of_replica(*replica_, replica_content_.end.size - 1));
     if (line.at("kind").text() != "sealed") return std::nullopt;
     return Seal{.at = line.at("time").text(), .by = line.at("by").bytes(), .why = line.at("why").bytes()};
   }
@@ -172,22 +176,22 @@ class Restoring final {
     }
     if (last || !steps_.sealed) return;
     throw InvalidParameter(
-        seal_ ? "restore: the replica " + done_.replica +
+        seal_ ? "restore: the replica " + result_.replica +
                     " shows that the ledger goes on already, "
                     "with lines after its seal. If it is lost there: restore without --sealed"
               : "restore: the ledger is not sealed. Restore it without --sealed");
   }
 
   bool verifies(const LedgerFiles& made) {
-    if (steps_.verify) done_.faults = steps_.verify(made.database);
-    return done_.faults.empty();
+    if (steps_.verify) result_.faults = steps_.verify(made.database);
+    return result_.faults.empty();
   }
 
   [[nodiscard]] RecoveryEvent event() const {
     return {.seq = 0,
             .cause = replica_ ? "restored" : "rolled_back",
-            .restored = static_cast<std::uint64_t>(done_.restored),
-            .dropped = static_cast<std::uint64_t>(done_.dropped),
+            .restored = static_cast<std::uint64_t>(result_.restored),
+            .dropped = static_cast<std::uint64_t>(result_.dropped),
             .remembered = static_cast<std::uint64_t>(accepted_.remembered),
             .found = static_cast<std::uint64_t>(accepted_.found),
             .at = "",
@@ -196,26 +200,26 @@ class Restoring final {
   }
 
   /// A seal that is ended says all there is to say, unless lines are lost.
-  [[nodiscard]] ClosingLines closing() {
-    done_.unsealed = steps_.sealed;
+  [[nodiscard]] ClosingLines closing_lines() {
+    result_.unsealed = steps_.sealed;
     if (!steps_.sealed) return {.recovery = event()};
     ClosingLines lines{
         .unsealed = SealEvent{.seq = 0, .unsealed = true, .at = "", .by = steps_.by, .why = steps_.why}};
-    if (held_.acknowledged || accepted_.remembered > 0) lines.recovery = event();
+    if (replica_content_.acknowledged || accepted_.remembered > 0) lines.recovery = event();
     return lines;
   }
 
   void finish(Connection& db, const LedgerFiles& made) {
     if (replica_) require_not_replaced(db);
-    done_.tree = RecordLog::load(db, read_meta(db).log_size).head();
-    end_ = end_of(db);
+    result_.tree = RecordLog::load(db, read_meta(db).log_size).head();
+    end_ = end_mark_of(db);
     db.execute("COMMIT");
     db.move_log_into_file(made);
   }
 
   /// What was recorded after a replica was replaced is not in it.
   void require_not_replaced(Connection& db) const {
-    const std::string replaced = replaced_at_its_end(db, done_.replica, options_);
+    const std::string replaced = replacement_notice(db, result_.replica, options_);
     if (replaced.empty() || (steps_.accept_rollback && !steps_.why.empty())) return;
     throw InvalidParameter("restore: " + replaced +
                            ". Restore with the replica that has it, --from; or, if that is lost, with "
@@ -223,21 +227,21 @@ class Restoring final {
   }
 
   const LedgerFiles& files_;
-  const RestoreSteps& steps_;
+  const RestoreOptions& steps_;
   const Options& options_;
-  const EndReading remembered_;
+  const EndMarkReading remembered_;
   AcceptedRollback accepted_;
   std::optional<Seal> seal_;          // that the backup ends with
-  std::optional<RememberedEnd> end_;  // of what was made
+  std::optional<EndMark> end_;        // of what was made
   NewLedgerFile copy_;
   std::optional<NewLedgerFile> made_;
   std::optional<ReplicaFile> replica_;
-  HeldByReplica held_;
-  Restoration done_;
+  ReplicaContent replica_content_;
+  Restoration result_;
 };
 
 /// Whoever writes first would do it.
-void tell_replica(const std::string& path, const Options& options) {
+void update_replica(const std::string& path, const Options& options) {
   try {
     Ledger ledger = Ledger::open(path, options);
     const Transaction transaction = ledger.begin();
@@ -248,7 +252,7 @@ void tell_replica(const std::string& path, const Options& options) {
 
 }  // namespace
 
-Restoration Ledger::restore(const std::string& path, const std::string& backup, const RestoreSteps& steps,
+Restoration Ledger::restore(const std::string& path, const std::string& backup, const RestoreOptions& steps,
                             const Options& options) {
   if (steps.by.empty()) throw InvalidParameter("ledger: a recovery says who makes it");
   const auto source = std::make_shared<LedgerState>(backup, LedgerState::Access::read_only, options);
@@ -257,20 +261,20 @@ Restoration Ledger::restore(const std::string& path, const std::string& backup, 
   require_no_network(files, options);
   require_nothing_there(files);
   ProcessLock lock(files);
-  lock.take(deadline_after(options.wait), options.waiting);
-  require_settled_place(files, lock.file());
-  Restoring restoring(files, steps, options, read_remembered_end(lock.file()));
+  lock.take(deadline_after(options.wait), options.report_wait);
+  require_unused_location(files, lock.file());
+  RestoreRun restoring(files, steps, options, read_end_mark(lock.file()));
   try {
-    if (!restoring.copy(source)) return restoring.done();
+    if (!restoring.copy(source)) return restoring.result();
     restoring.look_for_replica();
-    if (!restoring.make()) return restoring.done();
-    restoring.put_in_place(lock.file());
+    if (!restoring.make()) return restoring.result();
+    restoring.install(lock.file());
   } catch (const StorageFailure& failure) {
     throw_translated(failure, "restoring " + files.database);
   }
   lock.give_back();
-  tell_replica(path, options);
-  return restoring.done();
+  update_replica(path, options);
+  return restoring.result();
 }
 
 }  // namespace epsilog::ledger

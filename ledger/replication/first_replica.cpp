@@ -26,7 +26,7 @@ bool holds_only_beginning(const std::string& path, const LedgerFiles& files, con
   try {
     const ReplicaFile file = ReplicaFile::open(path, files);
     bool begins = false;
-    for (LinesOfFile lines(file, 0); lines.next();) {
+    for (FileLineReader lines(file, 0); lines.next();) {
       if (parse_trailer(lines.line())) continue;
       const JsonValue line = parse_canonical(lines.line());
       const std::string& kind = line.at("kind").text();
@@ -39,7 +39,7 @@ bool holds_only_beginning(const std::string& path, const LedgerFiles& files, con
   }
 }
 
-[[noreturn]] void taken(const std::string& path) {
+[[noreturn]] void throw_name_taken(const std::string& path) {
   throw ReplicaUnavailable(
       "replica " + path +
       " is there already, and may hold the history of another ledger; nothing was made. If you know that an "
@@ -52,9 +52,9 @@ bool holds_only_beginning(const std::string& path, const LedgerFiles& files, con
 void give_name(const std::string& from, const std::string& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return;
   int error = errno;
-  if (error == EEXIST) taken(to);
+  if (error == EEXIST) throw_name_taken(to);
   const bool unknown_flag = error == EINVAL || error == ENOSYS || error == EOPNOTSUPP;
-  if (unknown_flag && exists(to)) taken(to);
+  if (unknown_flag && exists(to)) throw_name_taken(to);
   if (unknown_flag && std::rename(from.c_str(), to.c_str()) == 0) return;
   error = errno;
   throw ReplicaUnavailable(system_message("replica " + to + " cannot be given its name", error) +
@@ -63,18 +63,18 @@ void give_name(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-FirstReplica::FirstReplica(const Replica& replica, const NewPlace& place, const std::string& ledger_id)
+FirstReplica::FirstReplica(const Replica& replica, const NewLedgerTarget& place, const std::string& ledger_id)
     : replica_(replica), files_(place.files), unfinished_(unfinished_name(replica.path, ledger_id)) {
   require_not_of_ledger(replica_.path, files_);
   const std::string before = ledger_of_replica_mark(place.lock_file);
-  const EndReading& remembered = place.remembered;
+  const EndMarkReading& remembered = place.remembered;
   const bool was_there =
-      remembered.memory == EndMemory::unreadable || (remembered.end && remembered.end->ledger_id == before);
+      remembered.state == EndMarkState::unreadable || (remembered.end && remembered.end->ledger_id == before);
   if (!before.empty() && !was_there) {
     ::unlink(unfinished_name(replica_.path, before).c_str());
     if (holds_only_beginning(replica_.path, files_, before)) ::unlink(replica_.path.c_str());
   }
-  if (exists(replica_.path)) taken(replica_.path);
+  if (exists(replica_.path)) throw_name_taken(replica_.path);
   write_replica_mark(place.lock_file,
                      {.boot_id = current_boot_id(), .ledger_id = ledger_id, .size = 1, .end = 1});
 }

@@ -20,7 +20,7 @@ class FirstReplica final {
   /// Removes what a killed call left of the replica, and notes in L.lock that this ledger is being made.
   /// Requires  the writer lock of the place.
   /// Throws    ReplicaUnavailable: another file is there, or the replica would be a file of the ledger.
-  FirstReplica(const Replica& replica, const NewPlace& place, const std::string& ledger_id);
+  FirstReplica(const Replica& replica, const NewLedgerTarget& place, const std::string& ledger_id);
   FirstReplica(const FirstReplica&) = delete;
   FirstReplica& operator=(const FirstReplica&) = delete;
   /// Removes the replica, unless it was kept.

@@ -33,7 +33,7 @@ std::string objection(const struct stat& status, const LedgerFiles& files) {
   return "";
 }
 
-[[noreturn]] void unavailable(const std::string& path, const std::string& why) {
+[[noreturn]] void throw_unavailable(const std::string& path, const std::string& why) {
   throw ReplicaUnavailable("replica " + path + " " + why +
                            "; nothing was recorded. Bring it back, or apply a policy that names another one");
 }
@@ -57,9 +57,9 @@ std::string what_helps(const std::string& path, int error) {
   return "";
 }
 
-[[noreturn]] void cannot(const std::string& path, const char* doing, int error) {
+[[noreturn]] void throw_call_failed(const std::string& path, const char* doing, int error) {
   const std::string helps = what_helps(path, error);
-  if (helps.empty()) unavailable(path, system_message(doing, error));
+  if (helps.empty()) throw_unavailable(path, system_message(doing, error));
   throw ReplicaUnavailable("replica " + path + " " + system_message(doing, error) + "; nothing was recorded" +
                            helps);
 }
@@ -67,7 +67,7 @@ std::string what_helps(const std::string& path, int error) {
 }  // namespace
 
 void require_not_of_ledger(const std::string& path, const LedgerFiles& files) {
-  if (names_one_of(files, path)) unavailable(path, "has the name of a file of the ledger");
+  if (is_ledger_file_name(files, path)) throw_unavailable(path, "has the name of a file of the ledger");
 }
 
 ReplicaCalls& replica_calls() noexcept {
@@ -84,26 +84,27 @@ ReplicaFile::ReplicaFile(std::string path, Descriptor file) : path_(std::move(pa
 ReplicaFile ReplicaFile::open(const std::string& path, const LedgerFiles& files) {
   require_not_of_ledger(path, files);
   // Before it is opened: to close a descriptor of a ledger's file would take SQLite's locks away.
-  if (belongs_to_open_ledger(path)) unavailable(path, "is a file of a ledger");
+  if (is_file_of_open_ledger(path)) throw_unavailable(path, "is a file of a ledger");
   Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-  if (!file.valid()) cannot(path, "cannot be opened", errno);
+  if (!file.valid()) throw_call_failed(path, "cannot be opened", errno);
   struct stat status {};
-  if (::fstat(file.get(), &status) != 0) unavailable(path, system_message("cannot be examined", errno));
-  if (const std::string why = objection(status, files); !why.empty()) unavailable(path, why);
+  if (::fstat(file.get(), &status) != 0) throw_unavailable(path, system_message("cannot be examined", errno));
+  if (const std::string why = objection(status, files); !why.empty()) throw_unavailable(path, why);
   return {path, std::move(file)};
 }
 
 ReplicaFile ReplicaFile::create(const std::string& path, const LedgerFiles& files) {
   require_not_of_ledger(path, files);
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file.valid()) cannot(path, "cannot be made", errno);
-  if (::fchmod(file.get(), 0600) != 0) unavailable(path, system_message("cannot be closed to others", errno));
+  if (!file.valid()) throw_call_failed(path, "cannot be made", errno);
+  if (::fchmod(file.get(), 0600) != 0)
+    throw_unavailable(path, system_message("cannot be closed to others", errno));
   share_as_database(files, file);
   const auto slash = path.find_last_of('/');
   try {
     sync_directory(slash == 0 ? "/" : path.substr(0, slash));
   } catch (const LedgerIo& error) {
-    unavailable(path, std::string("is made, but ") + error.what());
+    throw_unavailable(path, std::string("is made, but ") + error.what());
   }
   return {path, std::move(file)};
 }

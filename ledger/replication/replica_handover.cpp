@@ -28,7 +28,7 @@ bool ends_with_policy(Connection& connection) {
   line.with(number(RecordKind::policy));
   if (!line.step()) return false;
   Query others = connection.query(kOtherLinesAfter);
-  others.with(line.integer(0), number(RecordKind::policy_place), number(RecordKind::account),
+  others.with(line.integer(0), number(RecordKind::policy_location), number(RecordKind::account),
               number(RecordKind::limit_change), number(RecordKind::limit_removal),
               number(RecordKind::recovery));
   return !others.step();
@@ -48,18 +48,17 @@ std::optional<Replica> named_by(Connection& connection, std::int64_t version, co
 
 }  // namespace
 
-std::string tell_untold(Connection& connection, const UntoldReplica& untold, const LedgerFiles& files) {
+std::string close_stale_replica(Connection& connection, const StaleReplica& stale, const LedgerFiles& files) {
   try {
-    ReplicaFile file = ReplicaFile::open(untold.replica.path, files);
-    static_cast<void>(
-        catch_up(file, untold.replica, connection, untold.size, {.size = untold.known, .end = 0}));
+    ReplicaFile file = ReplicaFile::open(stale.replica.path, files);
+    static_cast<void>(catch_up(file, stale.replica, connection, stale.size, {.size = stale.known, .end = 0}));
     return "";
   } catch (const Error& error) {
     return error.what();
   }
 }
 
-std::string replaced_at_its_end(Connection& ledger, const std::string& used, const Options& options) {
+std::string replacement_notice(Connection& ledger, const std::string& used, const Options& options) {
   if (!ends_with_policy(ledger)) return "";
   const Meta meta = read_meta(ledger);
   const std::optional<Replica> now = named_by(ledger, meta.policy_versions, options);

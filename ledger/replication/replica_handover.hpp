@@ -13,19 +13,20 @@
 #include "connection.hpp"
 #include "epsilog/ledger/ledger_options.hpp"
 #include "ledger_files.hpp"
-#include "untold_replicas.hpp"
+#include "stale_replicas.hpp"
 
 namespace epsilog::ledger {
 
 /// Appends what the file lacks. Returns "", or why that could not be done: a file that is not there, ahead,
 /// damaged or of another history is not written to.
 /// Throws  StorageFailure.
-[[nodiscard]] std::string tell_untold(Connection& connection, const UntoldReplica& untold,
-                                      const LedgerFiles& files);
+[[nodiscard]] std::string close_stale_replica(Connection& connection, const StaleReplica& stale,
+                                              const LedgerFiles& files);
 
 /// Why what a replica holds may not be all that was recorded: it ends with the policy version that replaced it.
 /// `ledger` has been made of it, and `used` is its path. "" if it does not end so, or if that version names it.
 /// Throws  StorageFailure, LedgerCorrupt.
-[[nodiscard]] std::string replaced_at_its_end(Connection& ledger, const std::string& used, const Options& options);
+[[nodiscard]] std::string replacement_notice(Connection& ledger, const std::string& used,
+                                             const Options& options);
 
 }  // namespace epsilog::ledger

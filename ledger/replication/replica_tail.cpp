@@ -20,14 +20,14 @@ constexpr std::size_t kChunk = std::size_t{1} << 18;
 constexpr std::size_t kTrailerMax = 80;
 constexpr std::size_t kRootText = 44;
 
-[[noreturn]] void rolled_back(const std::string& path, const std::string& what) {
+[[noreturn]] void throw_rolled_back(const std::string& path, const std::string& what) {
   throw LedgerRolledBack(
       "replica " + path + ": " + what +
       ": the ledger was put back to an earlier state, or the two are not of one history. "
       "Nothing was written; `epsilog recover --from` puts back what a ledger lost (docs/recovery.md)");
 }
 
-[[noreturn]] void damaged(const std::string& path, off_t from, off_t size) {
+[[noreturn]] void throw_damaged(const std::string& path, off_t from, off_t size) {
   throw LedgerCorrupt(
       "replica " + path + ": it was written whole and changed afterwards: of its last " +
       std::to_string(size - from) + " bytes not all are lines of this ledger; nothing was recorded. " +
@@ -66,7 +66,7 @@ class ReplicaReader final {
 
   /// The last trailer that says no more than `known`; where none is, the beginning.
   [[nodiscard]] ReplicaEnd find_known(const ReplicaEnd& known) const {
-    if (const auto there = trailer_before(known.end); there && same(*there, known.size)) return known;
+    if (const auto there = trailer_before(known.end); there && is_same_tree(*there, known.size)) return known;
     // Backwards, in pieces that overlap by the longest trailer.
     for (off_t end = file_.size(); end > 0;) {
       const off_t begin = std::max<off_t>(0, end - static_cast<off_t>(kChunk));
@@ -97,7 +97,7 @@ class ReplicaReader final {
     std::int64_t index = from.size;
     bool whole = true;          // no line so far that nobody wrote
     off_t trailers = from.end;  // the last one ends there
-    for (LinesOfFile lines(file_, from.end); lines.next();) {
+    for (FileLineReader lines(file_, from.end); lines.next();) {
       if (const auto trailer = parse_trailer(lines.line())) {
         require_of_ledger(*trailer);
         trailers = lines.end();
@@ -130,7 +130,7 @@ class ReplicaReader final {
     return parse_trailer(std::string_view(bytes).substr(start + 1, bytes.size() - start - 2));
   }
 
-  [[nodiscard]] bool same(const TreeHead& trailer, std::int64_t size) const {
+  [[nodiscard]] bool is_same_tree(const TreeHead& trailer, std::int64_t size) const {
     return static_cast<std::int64_t>(trailer.size) == size && size <= size_ &&
            RecordLog::load(connection_, size).head() == trailer;
   }
@@ -138,10 +138,10 @@ class ReplicaReader final {
   void require_of_ledger(const TreeHead& trailer) const {
     const auto size = static_cast<std::int64_t>(trailer.size);
     if (size > size_) {
-      rolled_back(path_, "has " + std::to_string(size) + " lines, the ledger " + std::to_string(size_));
+      throw_rolled_back(path_, "has " + std::to_string(size) + " lines, the ledger " + std::to_string(size_));
     }
-    if (!same(trailer, size)) {
-      rolled_back(path_, "its first " + std::to_string(size) + " lines are not those of the ledger");
+    if (!is_same_tree(trailer, size)) {
+      throw_rolled_back(path_, "its first " + std::to_string(size) + " lines are not those of the ledger");
     }
   }
 
@@ -149,7 +149,8 @@ class ReplicaReader final {
   /// ends.
   void require_torn(off_t verified, off_t trailers) const {
     const bool changed = trailers > verified && !has_nul(file_, verified, trailers);
-    if (changed || tail_from(file_, trailers) == ReplicaTail::written) damaged(path_, verified, file_.size());
+    if (changed || tail_from(file_, trailers) == ReplicaTail::written)
+      throw_damaged(path_, verified, file_.size());
   }
 
   /// What is whole and no line of the ledger was recorded elsewhere. A line that broke is no JSON.
@@ -163,7 +164,7 @@ class ReplicaReader final {
     }
     StoredLines stored(connection_, index);
     if (index < size_ && stored.next() && stored.index() == index && stored.text() == line) return;
-    rolled_back(path_, "has another line " + std::to_string(index) + " than the ledger");
+    throw_rolled_back(path_, "has another line " + std::to_string(index) + " than the ledger");
   }
 
   const ReplicaFile& file_;
@@ -181,7 +182,7 @@ ReplicaTail tail_from(const ReplicaFile& file, off_t from) {
                                                                       : ReplicaTail::torn;
 }
 
-bool LinesOfFile::next() {
+bool FileLineReader::next() {
   for (std::size_t searched = begin_;;) {
     const auto feed = rest_.find('\n', searched);
     if (feed != std::string::npos) {
@@ -225,8 +226,8 @@ std::optional<TreeHead> parse_trailer(std::string_view line) {
   return tree;
 }
 
-FoundReplica read_replica(const ReplicaFile& file, const std::string& path, Connection& connection,
-                          std::int64_t size, const ReplicaEnd& known) {
+ReplicaExtent read_replica(const ReplicaFile& file, const std::string& path, Connection& connection,
+                           std::int64_t size, const ReplicaEnd& known) {
   ReplicaReader reader(file, path, connection, size);
   reader.require_same_ledger();
   try {
@@ -234,7 +235,7 @@ FoundReplica read_replica(const ReplicaFile& file, const std::string& path, Conn
     return {.known = found, .verified = reader.verify_after(found)};
   } catch (const LedgerCorrupt&) {
     // A newer program may have written what this one takes for another history, or for damage.
-    for (LinesOfFile lines(file, 0); lines.next();) require_known_line(lines.line(), "replica " + path);
+    for (FileLineReader lines(file, 0); lines.next();) require_known_line(lines.line(), "replica " + path);
     throw;
   }
 }

@@ -18,9 +18,9 @@ namespace epsilog::ledger {
 [[nodiscard]] std::optional<TreeHead> parse_trailer(std::string_view line);
 
 /// The lines of a file, one after the other, without holding more than one and a piece.
-class LinesOfFile final {
+class FileLineReader final {
  public:
-  LinesOfFile(const ReplicaFile& file, off_t from) : file_(file), next_(from), end_(from) {}
+  FileLineReader(const ReplicaFile& file, off_t from) : file_(file), next_(from), end_(from) {}
 
   /// False at the end, and of what has no line feed.
   [[nodiscard]] bool next();
@@ -54,7 +54,7 @@ struct ReplicaEnd {
 };
 
 /// What was found of a replica, all of which the ledger has.
-struct FoundReplica {
+struct ReplicaExtent {
   ReplicaEnd known;     ///< no more than was known to be there
   ReplicaEnd verified;  ///< what follows it up to the last trailer of the same history
 };
@@ -72,7 +72,7 @@ struct FoundReplica {
 ///           LedgerRolledBack if it has a line or a trailer that is not the ledger's;
 ///           LedgerCorrupt if it is damaged; NeedsFeature in place of both if a line of it announces a feature
 ///           that this program does not know; StorageFailure.
-[[nodiscard]] FoundReplica read_replica(const ReplicaFile& file, const std::string& path,
-                                        Connection& connection, std::int64_t size, const ReplicaEnd& known);
+[[nodiscard]] ReplicaExtent read_replica(const ReplicaFile& file, const std::string& path,
+                                         Connection& connection, std::int64_t size, const ReplicaEnd& known);
 
 }  // namespace epsilog::ledger

@@ -58,38 +58,39 @@ Hash last_leaf(Connection& connection, std::int64_t size) {
 
 }  // namespace
 
-bool Replication::still_known(const Standing& standing, const Replica& replica) const {
-  return known_ && known_->replica == replica && known_->at.size == standing.log.size() &&
-         known_->last_leaf == standing.log.last_leaf() && known_->file.named() &&
+bool Replication::is_still_known(const LedgerTip& tip, const Replica& replica) const {
+  return known_ && known_->replica == replica && known_->at.size == tip.log.size() &&
+         known_->last_leaf == tip.log.last_leaf() && known_->file.named() &&
          known_->file.size() == known_->at.end;
 }
 
-void Replication::ready(Connection& connection, int lock_file, const Standing& standing,
-                        const Replica& replica) {
-  if (!still_known(standing, replica)) {
+void Replication::bring_up_to_date(Connection& connection, int lock_file, const LedgerTip& tip,
+                                   const Replica& replica) {
+  if (!is_still_known(tip, replica)) {
     known_.reset();
     const ReplicaMark mark = read_replica_mark(lock_file, ledger_id_);
-    const ReplicaEnd said = mark.size > standing.meta.replica_size
+    const ReplicaEnd said = mark.size > tip.meta.replica_size
                                 ? ReplicaEnd{.size = mark.size, .end = static_cast<off_t>(mark.end)}
-                                : ReplicaEnd{.size = standing.meta.replica_size, .end = 0};
-    look(connection, standing.log.size(), said,
-         {.replica = replica, .file = ReplicaFile::open(replica.path, files_)});
+                                : ReplicaEnd{.size = tip.meta.replica_size, .end = 0};
+    adopt(connection, tip.log.size(), said,
+          {.replica = replica, .file = ReplicaFile::open(replica.path, files_)});
     publish(lock_file);
   }
   reserve_ahead(0);
 }
 
-void Replication::move(Connection& connection, int lock_file, std::int64_t size, const Replica& replica) {
+void Replication::switch_to(Connection& connection, int lock_file, std::int64_t size,
+                            const Replica& replica) {
   known_.reset();
   // Said of the one so far. What the new one holds is said once the policy that names it is active.
   write_replica_mark(lock_file, {});
   if (!exists(replica.path)) make_replica(replica, files_, connection, size);
-  look(connection, size, {}, {.replica = replica, .file = ReplicaFile::open(replica.path, files_)});
+  adopt(connection, size, {}, {.replica = replica, .file = ReplicaFile::open(replica.path, files_)});
 }
 
 ReplicaEnd catch_up(ReplicaFile& file, const Replica& replica, Connection& connection, std::int64_t size,
                     const ReplicaEnd& said) {
-  const FoundReplica there = read_replica(file, replica.path, connection, size, said);
+  const ReplicaExtent there = read_replica(file, replica.path, connection, size, said);
   write_again(file, there.known.end, there.verified.end);
   if (file.size() > there.verified.end) file.cut(there.verified.end);
   ReplicaEnd at = there.verified;
@@ -101,7 +102,7 @@ ReplicaEnd catch_up(ReplicaFile& file, const Replica& replica, Connection& conne
   return at;
 }
 
-void Replication::look(Connection& connection, std::int64_t size, const ReplicaEnd& said, Known found) {
+void Replication::adopt(Connection& connection, std::int64_t size, const ReplicaEnd& said, Known found) {
   found.at = catch_up(found.file, found.replica, connection, size, said);
   found.last_leaf = last_leaf(connection, size);
   known_ = std::move(found);

@@ -1,6 +1,6 @@
 // The protocol by which a replica holds whatever was acknowledged.
 //
-// ready() before anything is written, reserve() before COMMIT, write() after it, before a value leaves. All
+// bring_up_to_date() before anything is written, reserve() before COMMIT, write() after it, before a value leaves. All
 // under the turn.
 //
 // What is known to be in the replica is said in two places: in meta, by the transaction that comes after it,
@@ -17,7 +17,7 @@
 
 #include "connection.hpp"
 #include "epsilog/ledger/replica.hpp"
-#include "last_standing.hpp"
+#include "ledger_tip.hpp"
 #include "replica_file.hpp"
 #include "replica_tail.hpp"
 
@@ -33,19 +33,19 @@ class Replication final {
   /// Ensures  the replica holds the lines of the ledger, as surely as it says, and has room for more.
   /// Requires a transaction that has written nothing; `lock_file` is the lock of the turn.
   /// Throws   as read_replica().
-  void ready(Connection& connection, int lock_file, const Standing& standing, const Replica& replica);
-  /// ready() of another replica than the one so far, which is made if it is not there: before the COMMIT of
+  void bring_up_to_date(Connection& connection, int lock_file, const LedgerTip& tip, const Replica& replica);
+  /// bring_up_to_date() of another replica than the one so far, which is made if it is not there: before the COMMIT of
   /// the policy that names it. Nobody is told what it holds until write().
   /// Requires a transaction; `size` is of the lines before it.
-  void move(Connection& connection, int lock_file, std::int64_t size, const Replica& replica);
+  void switch_to(Connection& connection, int lock_file, std::int64_t size, const Replica& replica);
   /// The same file, synced otherwise.
-  /// Requires ready().
-  void change(const Replica& replica) { known_->replica = replica; }
+  /// Requires bring_up_to_date().
+  void set_sync(const Replica& replica) { known_->replica = replica; }
   /// Room for what comes next.
   /// Throws   ReplicaUnavailable.
   void reserve(std::size_t bytes);
   /// Lines, each with its line feed, that COMMIT made durable, and the tree they make.
-  /// Ensures  after an exception ready() looks at everything again.
+  /// Ensures  after an exception bring_up_to_date() looks at everything again.
   /// Throws   ReplicaUnavailable.
   void write(int lock_file, std::string_view lines, const TreeHead& tree, const Hash& last_leaf);
   /// What is written next is not known to be there.
@@ -61,8 +61,8 @@ class Replication final {
     off_t reserved = 0;  // up to there
   };
 
-  [[nodiscard]] bool still_known(const Standing& standing, const Replica& replica) const;
-  void look(Connection& connection, std::int64_t size, const ReplicaEnd& said, Known found);
+  [[nodiscard]] bool is_still_known(const LedgerTip& tip, const Replica& replica) const;
+  void adopt(Connection& connection, std::int64_t size, const ReplicaEnd& said, Known found);
   void reserve_ahead(std::size_t bytes);
   void publish(int lock_file) noexcept;
 

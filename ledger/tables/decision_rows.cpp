@@ -47,9 +47,9 @@ constexpr std::array<std::pair<Outcome, const char*>, 9> kOutcomes{{
     {Outcome::forfeited, "forfeited"},
 }};
 
-RecordedHolding holding_of(std::int64_t number) {
-  if (number >= 0 && number <= static_cast<std::int64_t>(RecordedHolding::data_token)) {
-    return static_cast<RecordedHolding>(number);
+ReservationKind reservation_kind_of(std::int64_t number) {
+  if (number >= 0 && number <= static_cast<std::int64_t>(ReservationKind::data_token)) {
+    return static_cast<ReservationKind>(number);
   }
   throw LedgerCorrupt("column holding is " + std::to_string(number));
 }
@@ -113,7 +113,8 @@ void require_values_follow(const StoredDecision& decision) {
 /// Those that are recorded, and with them what follows from the components alone.
 std::vector<accounting::Rational> all_values(const StoredDecision& decision,
                                              std::vector<accounting::Rational> recorded) {
-  if (!decision.release || !leaves_values_out(*decision.release, decision.post_processing)) return recorded;
+  if (!decision.release || !has_unrecorded_values(*decision.release, decision.post_processing))
+    return recorded;
   try {
     std::vector<accounting::Rational> all =
         released_values(*decision.release, decision.post_processing, decision.component_values);
@@ -137,7 +138,7 @@ std::vector<AccountState> shown_accounts(Connection& connection, const std::vect
     if (movement->position != static_cast<std::int64_t>(accounts.size()) + 1) {
       throw LedgerCorrupt("its movements are not numbered 1, 2, ...");
     }
-    const AccountName& name = connection.shared().account(connection, movement->account);
+    const AccountName& name = connection.shared_rows().account(connection, movement->account);
     accounts.push_back({.id = movement->account,
                         .dataset = name.dataset,
                         .scope = name.scope,
@@ -151,7 +152,7 @@ std::vector<AccountState> shown_accounts(Connection& connection, const std::vect
 std::string request_text(const DecisionRecord& record, const PlanRecord* plan) {
   return request_of({.question = plan == nullptr ? "" : plan->question,
                      .purpose = record.purpose,
-                     .holding = record.holding,
+                     .reservation_kind = record.reservation_kind,
                      .conflicting_key = record.conflicting_key,
                      .verb = record.verb,
                      .why = record.why},
@@ -159,14 +160,14 @@ std::string request_text(const DecisionRecord& record, const PlanRecord* plan) {
 }
 
 std::int64_t number_of_name(Connection& connection, Meta& meta, const std::string& name) {
-  if (const auto known = connection.shared().number_of_name(connection, name)) return *known;
-  connection.shared().insert_name(connection, meta.names + 1, name);
+  if (const auto known = connection.shared_rows().number_of_name(connection, name)) return *known;
+  connection.shared_rows().insert_name(connection, meta.names + 1, name);
   return ++meta.names;
 }
 
-std::int64_t number_of_build(Connection& connection, Meta& meta, const Program& program) {
-  if (const auto known = connection.shared().number_of_build(connection, program)) return *known;
-  connection.shared().insert_build(connection, meta.builds + 1, program);
+std::int64_t number_of_build(Connection& connection, Meta& meta, const Build& build) {
+  if (const auto known = connection.shared_rows().number_of_build(connection, build)) return *known;
+  connection.shared_rows().insert_build(connection, meta.builds + 1, build);
   return ++meta.builds;
 }
 
@@ -221,20 +222,20 @@ const char* outcome_name(Outcome outcome) {
   return kOutcomes.at(static_cast<std::size_t>(outcome_number(outcome) - 1)).second;
 }
 
-std::string described(const DecisionRecord& record) {
+std::string decision_label(const DecisionRecord& record) {
   return "decision " + std::to_string(record.seq) + (record.id.empty() ? "" : " (" + record.id + ")") + ": ";
 }
 
-RecordedDecision record_of_row(Connection& connection, const Query& row) {
+DecisionRow record_of_row(Connection& connection, const Query& row) {
   using Column = DecisionColumn;
-  RecordedDecision recorded;
+  DecisionRow recorded;
   DecisionRecord& record = recorded.record;
   record.seq = row.integer(Column::seq);
   try {
     record.id = id_of(row, static_cast<int>(Column::id));
     recorded.line = row.integer(Column::line);
     record.created_at = row.time(Column::time);
-    record.principal = connection.shared().name(connection, row.integer(Column::principal));
+    record.principal = connection.shared_rows().name(connection, row.integer(Column::principal));
     record.via = row.text(Column::via);
     if (record.via.empty()) record.via = kClaimed;
     record.key = row.text(Column::key);
@@ -244,20 +245,20 @@ RecordedDecision record_of_row(Connection& connection, const Query& row) {
     record.reasons = row.text(Column::reasons);
     if (record.reasons.empty()) record.reasons = "[]";
     record.rules = rules_of(row.integer(Column::rules));
-    record.program = connection.shared().build(connection, row.integer(Column::build));
+    record.build = connection.shared_rows().build(connection, row.integer(Column::build));
     record.policy_version = row.integer(Column::policy_version);
     record.decided_under = row.integer(Column::decided_under);
-    record.dataset = connection.shared().name(connection, row.integer(Column::dataset));
+    record.dataset = connection.shared_rows().name(connection, row.integer(Column::dataset));
     record.plan = row.integer(Column::plan);
     record.purpose = row.text(Column::purpose);
-    record.holding = holding_of(row.integer(Column::holding));
+    record.reservation_kind = reservation_kind_of(row.integer(Column::reservation_kind));
     record.conflicting_key = row.text(Column::conflicting_key);
     record.verb = row.text(Column::verb);
     record.why = row.text(Column::why);
     const StoredValues values{row.text(Column::component_values), row.text(Column::values)};
     if (values != StoredValues()) {
       const auto plan = record.plan == 0 ? std::make_shared<const PlanRecord>()
-                                         : connection.shared().plan(connection, record.plan);
+                                         : connection.shared_rows().plan(connection, record.plan);
       read_values(values, plan->release ? &*plan->release : nullptr, plan->post_processing, record);
     }
     recorded.token = {.bytes = row.bytes(Column::token), .sha256 = row.bytes(Column::token_sha256)};
@@ -265,7 +266,7 @@ RecordedDecision record_of_row(Connection& connection, const Query& row) {
     if (record.plan == 0 && record.verb.empty()) throw LedgerCorrupt("it has neither a plan nor a verb");
     record.movements = read_movements(connection, record.seq);
   } catch (const LedgerCorrupt& fault) {
-    throw UnreadableRow(described(record) + fault.what());
+    throw UnreadableRow(decision_label(record) + fault.what());
   }
   return recorded;
 }
@@ -281,16 +282,16 @@ std::vector<Charge> charges_of(const DecisionRecord& record) {
   return charges;
 }
 
-StoredDecision decision_of(Connection& connection, RecordedDecision recorded, Reading reading) {
+StoredDecision decision_of(Connection& connection, DecisionRow recorded, ValueCheck reading) {
   DecisionRecord& record = recorded.record;
   StoredDecision decision;
   try {
     const auto plan =
-        record.plan == 0 ? nullptr : std::shared_ptr(connection.shared().plan(connection, record.plan));
+        record.plan == 0 ? nullptr : std::shared_ptr(connection.shared_rows().plan(connection, record.plan));
     decision.draft.request = request_text(record, plan.get());
     decision.draft.request_digest = sha256_hex(decision.draft.request);
     decision.accounts = shown_accounts(connection, record.movements);
-    auto& touched = decision.draft.touched.emplace();
+    auto& touched = decision.draft.shown_account_ids.emplace();
     for (const AccountState& account : decision.accounts) touched.push_back(account.id);
     decision.charges = charges_of(record);
     decision.seq = record.seq;
@@ -300,7 +301,7 @@ StoredDecision decision_of(Connection& connection, RecordedDecision recorded, Re
     decision.draft.via = record.via;
     decision.via = std::move(record.via);
     decision.rules = record.rules;
-    decision.program = record.program;
+    decision.build = record.build;
     decision.decided_under = record.decided_under;
     decision.draft.principal = std::move(record.principal);
     decision.draft.key = std::move(record.key);
@@ -323,10 +324,10 @@ StoredDecision decision_of(Connection& connection, RecordedDecision recorded, Re
     }
     decision.component_values = std::move(record.component_values);
     decision.values = all_values(decision, std::move(record.values));
-    if (reading == Reading::checked) require_values_follow(decision);
+    if (reading == ValueCheck::checked) require_values_follow(decision);
   } catch (const LedgerCorrupt& fault) {
     if (record.id.empty()) record.id = std::move(decision.id);
-    throw UnreadableRow(described(record) + fault.what());
+    throw UnreadableRow(decision_label(record) + fault.what());
   }
   return decision;
 }
@@ -336,7 +337,7 @@ void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& r
   const std::int64_t parent = seq_of_parent(connection, record.parent);
   const std::int64_t principal = number_of_name(connection, meta, record.principal);
   const std::int64_t dataset = number_of_name(connection, meta, record.dataset);
-  const std::int64_t build = number_of_build(connection, meta, record.program);
+  const std::int64_t build = number_of_build(connection, meta, record.build);
   const std::string reasons = record.reasons == "[]" ? "" : record.reasons;
   const auto bytes = [](const std::string& column) {
     return std::span(reinterpret_cast<const std::uint8_t*>(column.data()), column.size());
@@ -346,7 +347,7 @@ void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& r
             record.via == kClaimed ? std::string() : record.via, record.key, parent,
             stored_time(record.deadline), outcome_number(record.outcome), reasons,
             static_cast<std::int64_t>(record.rules), build, record.policy_version, record.decided_under,
-            dataset, record.plan, record.purpose, static_cast<std::int64_t>(record.holding),
+            dataset, record.plan, record.purpose, static_cast<std::int64_t>(record.reservation_kind),
             record.conflicting_key, record.verb, record.why, values.component_values, values.values,
             bytes(token.bytes), bytes(token.sha256))
       .run();

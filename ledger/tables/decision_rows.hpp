@@ -15,25 +15,25 @@
 namespace epsilog::ledger {
 
 /// A decision as its rows have it, and where its line is.
-struct RecordedDecision {
+struct DecisionRow {
   DecisionRecord record;
   std::int64_t line = 0;
   TokenColumns token;  ///< as they are stored
 };
 
 /// The row a decision query (EPSILOG_DECISION_COLUMNS) stands on, with its movements. Whether it is what was
-/// recorded is not looked at (recorded_line.hpp).
+/// recorded is not looked at (leaf_check.hpp).
 /// Throws  UnreadableRow naming it.
-[[nodiscard]] RecordedDecision record_of_row(Connection& connection, const Query& row);
+[[nodiscard]] DecisionRow record_of_row(Connection& connection, const Query& row);
 
 /// "decision 7 (ID): ", before what is wrong with it.
-[[nodiscard]] std::string described(const DecisionRecord& record);
+[[nodiscard]] std::string decision_label(const DecisionRecord& record);
 
 /// What a record says, with the plan, names and accounts it refers to.
 /// Throws  UnreadableRow also where its values do not follow from its components, unless `as_stored`.
-enum class Reading { checked, as_stored };
-[[nodiscard]] StoredDecision decision_of(Connection& connection, RecordedDecision recorded,
-                                         Reading reading = Reading::checked);
+enum class ValueCheck { checked, as_stored };
+[[nodiscard]] StoredDecision decision_of(Connection& connection, DecisionRow recorded,
+                                         ValueCheck reading = ValueCheck::checked);
 
 /// Writes the rows; its parent is one that is there, its plan too. `values` are those of the record.
 /// Ensures  meta counts the names and programs that were new.

@@ -14,7 +14,7 @@ constexpr std::int64_t kStep = 1 << 15;  // rows: a few milliseconds
 
 /// Runs one part of reading where a history ends, unless what is there cannot be read.
 template <class Part>
-void where_readable(const Part& part) {
+void skip_unreadable(const Part& part) {
   try {
     part();
   } catch (const StorageFailure& failure) {
@@ -34,7 +34,7 @@ std::int64_t highest(Connection& connection, const std::string& number, const st
 
 /// `select` gives at most ?3 numbers from ?1 to ?2, in their order.
 std::int64_t count_in_steps(Connection& connection, const std::string& select, std::int64_t last,
-                            const std::function<void()>& breathe) {
+                            const std::function<void()>& between_steps) {
   SQLite::Statement statement =
       connection.prepare("SELECT count(*), max(place) FROM (" + select + " LIMIT ?3)");
   std::int64_t counted = 0;
@@ -51,7 +51,7 @@ std::int64_t count_in_steps(Connection& connection, const std::string& select, s
       from = more ? place + 1 : place;
     }
     if (!more) return counted;
-    breathe();
+    between_steps();
   }
 }
 
@@ -59,7 +59,7 @@ std::int64_t count_in_steps(Connection& connection, const std::string& select, s
 
 std::string stored_leaf(Connection& connection, std::int64_t line) {
   std::string leaf;
-  where_readable([&] {
+  skip_unreadable([&] {
     Query row = connection.query("SELECT hex(leaf) FROM log WHERE idx = ?1");
     row.with(line);
     if (row.step()) leaf = row.text(0);
@@ -82,33 +82,33 @@ std::vector<std::pair<std::int64_t, std::int64_t>> last_nodes(Connection& connec
 
 HistoryEnd read_history_end(Connection& connection) {
   HistoryEnd end;
-  where_readable([&] { end.decision = highest(connection, "seq", "decision"); });
-  where_readable([&] { end.line = highest(connection, "idx", "log"); });
+  skip_unreadable([&] { end.decision = highest(connection, "seq", "decision"); });
+  skip_unreadable([&] { end.line = highest(connection, "idx", "log"); });
   end.leaf = stored_leaf(connection, end.line);
-  where_readable([&] { end.lines = read_meta(connection).log_size; });
+  skip_unreadable([&] { end.lines = read_meta(connection).log_size; });
   for (const NumberedTable& table : kNumberedTables) {
     end.rows.push_back(INT64_MAX);
-    where_readable([&] { end.rows.back() = highest(connection, table.number, table.name); });
+    skip_unreadable([&] { end.rows.back() = highest(connection, table.number, table.name); });
   }
-  where_readable([&] { end.nodes = last_nodes(connection); });
+  skip_unreadable([&] { end.nodes = last_nodes(connection); });
   return end;
 }
 
 std::int64_t rows_up_to(Connection& connection, const NumberedTable& table, std::int64_t last,
-                        const std::function<void()>& breathe) {
+                        const std::function<void()>& between_steps) {
   const std::string number = table.number;
   return count_in_steps(connection,
                         "SELECT " + number + " AS place FROM " + table.name + " WHERE " + number +
                             " >= ?1 AND " + number + " <= ?2 ORDER BY " + number,
-                        last, breathe);
+                        last, between_steps);
 }
 
 std::int64_t nodes_up_to(Connection& connection, std::int64_t level, std::int64_t last,
-                         const std::function<void()>& breathe) {
+                         const std::function<void()>& between_steps) {
   return count_in_steps(connection,
                         "SELECT number AS place FROM node WHERE level = " + std::to_string(level) +
                             " AND number >= ?1 AND number <= ?2 ORDER BY number",
-                        last, breathe);
+                        last, between_steps);
 }
 
 }  // namespace epsilog::ledger

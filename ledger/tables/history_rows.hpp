@@ -24,7 +24,7 @@ struct NumberedTable {
   const char* number;
 };
 inline constexpr std::array kNumberedTables{
-    NumberedTable{RecordKind::policy, "policy_version", "version"},  // and policy_place
+    NumberedTable{RecordKind::policy, "policy_version", "version"},  // and policy_location
     NumberedTable{RecordKind::relocation, "relocation", "seq"},
     NumberedTable{RecordKind::account, "account", "id"},
     NumberedTable{RecordKind::limit_change, "limit_change", "seq"},
@@ -39,15 +39,15 @@ inline constexpr std::array kNumberedTables{
     NumberedTable{RecordKind::feature, "feature", "no"},
 };
 
-/// All throw StorageFailure, LedgerCorrupt. `breathe` is called between two steps, when nothing is in use.
+/// All throw StorageFailure, LedgerCorrupt. `between_steps` is called between two steps, when nothing is in use.
 
 /// Of what is there now. Requires  one transaction.
 /// Throws  only what another attempt may not meet: what cannot be read is left open, and met by who reads it.
 [[nodiscard]] HistoryEnd read_history_end(Connection& connection);
 [[nodiscard]] std::int64_t rows_up_to(Connection& connection, const NumberedTable& table, std::int64_t last,
-                                      const std::function<void()>& breathe);
+                                      const std::function<void()>& between_steps);
 [[nodiscard]] std::int64_t nodes_up_to(Connection& connection, std::int64_t level, std::int64_t last,
-                                       const std::function<void()>& breathe);
+                                       const std::function<void()>& between_steps);
 /// The levels of nodes, with the highest number in each.
 [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> last_nodes(Connection& connection);
 /// The leaf of a line as it is stored; "" if there is none that can be read.

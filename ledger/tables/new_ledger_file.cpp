@@ -14,9 +14,9 @@
 #include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "file_system.hpp"
-#include "left_log.hpp"
+#include "leftover_log.hpp"
 #include "replica_mark.hpp"
-#include "turnstile.hpp"
+#include "writer_lock.hpp"
 
 namespace epsilog::ledger {
 NewLedgerFile::NewLedgerFile(const LedgerFiles& final_files) : files_(final_files) {
@@ -40,7 +40,7 @@ NewLedgerFile::~NewLedgerFile() {
 
 void NewLedgerFile::give_name(const LedgerFiles& final_files) const {
   require_nothing_there(final_files);
-  remove_left_log(final_files);
+  remove_leftover_log(final_files);
   if (::renameat2(AT_FDCWD, files_.database.c_str(), AT_FDCWD, final_files.database.c_str(),
                   RENAME_NOREPLACE) != 0) {
     const int error = errno;
@@ -65,9 +65,9 @@ void make_directory_if_missing(const std::string& path) {
 
 // A WAL left by a removed ledger would be replayed into the new one, unless it is empty.
 void require_nothing_there(const LedgerFiles& files) {
-  const bool log_counts = exists(files.database) || !log_holds_nothing(files);
+  const bool log_counts = exists(files.database) || !is_log_empty(files);
   for (const std::string& name :
-       {files.database, files.wal(), files.shm(), files.database + "-journal", files.poisoned()}) {
+       {files.database, files.wal(), files.shm(), files.database + "-journal", files.poison_marker()}) {
     const bool of_log = name == files.wal() || name == files.shm();
     if ((log_counts || !of_log) && exists(name)) {
       refuse_development_ledger(files);
@@ -78,10 +78,10 @@ void require_nothing_there(const LedgerFiles& files) {
   }
 }
 
-void remember_new_ledger(const LedgerFiles& files, int lock_file, const RememberedEnd& end,
-                         const Options& options) noexcept {
+void write_first_end_mark(const LedgerFiles& files, int lock_file, const EndMark& end,
+                          const Options& options) noexcept {
   try {
-    const int error = write_remembered_end(lock_file, end);
+    const int error = write_end_mark(lock_file, end);
     if (error == 0 || !options.warn) return;
     options.warn(system_message("cannot write to " + files.lock() + " how many lines the ledger has", error) +
                  "; the next writer tries again");
@@ -91,23 +91,23 @@ void remember_new_ledger(const LedgerFiles& files, int lock_file, const Remember
 }
 
 bool make_ledger_file(const std::string& path, const Options& options,
-                      accounting::CallbackRef<void(Connection&, const NewPlace&)> fill,
+                      accounting::CallbackRef<void(Connection&, const NewLedgerTarget&)> fill,
                       accounting::CallbackRef<bool(const std::string&)> accept) {
   make_directory_if_missing(path);
   const LedgerFiles files = locate(path);
   require_no_network(files, options);
   require_nothing_there(files);
   ProcessLock lock(files);
-  lock.take(deadline_after(options.wait), options.waiting);
-  const NewPlace place{
-      .files = files, .remembered = read_remembered_end(lock.file()), .lock_file = lock.file()};
+  lock.take(deadline_after(options.wait), options.report_wait);
+  const NewLedgerTarget place{
+      .files = files, .remembered = read_end_mark(lock.file()), .lock_file = lock.file()};
   const NewLedgerFile temporary(files);
-  std::optional<RememberedEnd> end;
+  std::optional<EndMark> end;
   try {
     Connection db(temporary.files(), Connection::Role::creator);
     db.execute("BEGIN IMMEDIATE");
     fill(db, place);
-    end = end_of(db);
+    end = end_mark_of(db);
     db.execute("COMMIT");
     db.move_log_into_file(temporary.files());
   } catch (const StorageFailure& failure) {
@@ -115,7 +115,7 @@ bool make_ledger_file(const std::string& path, const Options& options,
   }
   if (accept && !accept(temporary.files().database)) return false;
   temporary.give_name(files);
-  remember_new_ledger(files, lock.file(), *end, options);
+  write_first_end_mark(files, lock.file(), *end, options);
   if (ledger_of_replica_mark(lock.file()) != end->ledger_id) write_replica_mark(lock.file(), {});
   return true;
 }

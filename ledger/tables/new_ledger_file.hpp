@@ -4,9 +4,9 @@
 #include <string>
 
 #include "connection.hpp"
+#include "end_mark.hpp"
 #include "epsilog/accounting/callback.hpp"
 #include "epsilog/ledger/ledger_options.hpp"
-#include "remembered_end.hpp"
 
 namespace epsilog::ledger {
 
@@ -37,9 +37,9 @@ void require_nothing_there(const LedgerFiles& files);
 void make_directory_if_missing(const std::string& path);
 
 /// Where a new ledger gets its name, while this process has the writer lock of that place.
-struct NewPlace {
+struct NewLedgerTarget {
   LedgerFiles files;
-  EndReading remembered;  ///< what L.lock says of the ledger that lay there
+  EndMarkReading remembered;  ///< what L.lock says of the ledger that lay there
   int lock_file = -1;     ///< L.lock
 };
 
@@ -51,12 +51,12 @@ struct NewPlace {
 /// Throws  LedgerUnusable (something is there), LedgerBusy (also if the writer lock is not to be had within
 ///         `options.wait`), LedgerIo, NetworkFileSystem, and what `fill` throws, its StorageFailure translated.
 bool make_ledger_file(const std::string& path, const Options& options,
-                      accounting::CallbackRef<void(Connection&, const NewPlace&)> fill,
+                      accounting::CallbackRef<void(Connection&, const NewLedgerTarget&)> fill,
                       accounting::CallbackRef<bool(const std::string&)> accept = {});
 
 /// Writes the end of a ledger that just got its name into L.lock, and warns if that fails: the next writer does
 /// it. Requires  the writer lock, of which `lock_file` is the file.
-void remember_new_ledger(const LedgerFiles& files, int lock_file, const RememberedEnd& end,
-                         const Options& options) noexcept;
+void write_first_end_mark(const LedgerFiles& files, int lock_file, const EndMark& end,
+                          const Options& options) noexcept;
 
 }  // namespace epsilog::ledger

@@ -209,7 +209,7 @@ void require_counted(std::int64_t version, std::int64_t expected) {
 
 std::int64_t read_active_version(Connection& connection, std::int64_t expected) {
   Query row = connection.query(kActiveVersion);
-  if (!row.step() || row.null(0)) throw LedgerCorrupt("policy_version: there is none");
+  if (!row.step() || row.is_null(0)) throw LedgerCorrupt("policy_version: there is none");
   require_counted(row.integer(0), expected);
   return expected;
 }

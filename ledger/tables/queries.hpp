@@ -75,7 +75,7 @@ enum class DecisionColumn : int {
   dataset,
   plan,
   purpose,
-  holding,
+  reservation_kind,
   conflicting_key,
   verb,
   why,

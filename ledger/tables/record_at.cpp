@@ -43,14 +43,14 @@ std::uint64_t count(std::int64_t value) {
   return static_cast<std::uint64_t>(value);
 }
 
-Record begun(Connection& connection) {
+Record ledger_record(Connection& connection) {
   const Meta meta = read_meta(connection);
-  return LedgerBegun{.ledger_id = meta.ledger_id, .created_at = meta.created_at};
+  return LedgerRecord{.ledger_id = meta.ledger_id, .created_at = meta.created_at};
 }
 
 Record account_at(Connection& connection, std::int64_t id) {
   return row_at(connection, kAccountAt, id, [&](const Query& row) -> Record {
-    return AccountOpened{.id = row.integer(0),
+    return AccountRecord{.id = row.integer(0),
                          .name = {.dataset = row.text(1), .scope = row.text(2), .measure = row.text(3)},
                          .limit = opening_limit(connection, id, row.integer(4)),
                          .opened_at = row.time(5)};
@@ -61,7 +61,7 @@ Record policy_at(Connection& connection, std::int64_t version, bool place) {
   return row_at(connection, kPolicyAt, version, [&](const Query& row) -> Record {
     PolicyVersion policy = policy_of_row(row);
     if (place) {
-      return PolicyPlace{
+      return PolicyLocation{
           .version = policy.version, .base_dir = policy.base_dir, .applied_at = policy.applied_at};
     }
     std::string implies = policy.implies;
@@ -140,10 +140,10 @@ Record feature_at(const Query& row) {
 Record record_at(Connection& connection, std::int64_t kind, std::int64_t row) {
   switch (kind) {
     case static_cast<std::int64_t>(RecordKind::ledger):
-      return begun(connection);
+      return ledger_record(connection);
     case static_cast<std::int64_t>(RecordKind::policy):
       return policy_at(connection, row, false);
-    case static_cast<std::int64_t>(RecordKind::policy_place):
+    case static_cast<std::int64_t>(RecordKind::policy_location):
       return policy_at(connection, row, true);
     case static_cast<std::int64_t>(RecordKind::relocation):
       return row_at(connection, kRelocationAt, row, relocation_at);
@@ -154,7 +154,7 @@ Record record_at(Connection& connection, std::int64_t kind, std::int64_t row) {
     case static_cast<std::int64_t>(RecordKind::limit_removal):
       return row_at(connection, kLimitRemovalAt, row, limit_removal_at);
     case static_cast<std::int64_t>(RecordKind::plan):
-      return *connection.shared().plan(connection, row);
+      return *connection.shared_rows().plan(connection, row);
     case static_cast<std::int64_t>(RecordKind::decision):
       return row_at(connection, kDecisionAt, row,
                     [&](const Query& found) -> Record { return record_of_row(connection, found).record; });

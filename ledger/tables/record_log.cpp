@@ -45,7 +45,7 @@ void read_nodes(Connection& connection, unsigned level, std::uint64_t first, std
 
 std::string line_text(Connection& connection, const Line& line) {
   return line_text(line, [&connection](std::int64_t account) {
-    return grid_decimals(connection.shared().account(connection, account).measure);
+    return grid_decimals(connection.shared_rows().account(connection, account).measure);
   });
 }
 
@@ -65,7 +65,7 @@ RecordLog RecordLog::load(Connection& connection, std::int64_t size) {
 }
 
 /// Whether the leaf that is known last is where it was, in a tree of that size.
-bool RecordLog::stands_in(Connection& connection, std::int64_t size) const {
+bool RecordLog::is_prefix_of(Connection& connection, std::int64_t size) const {
   if (!last_leaf_ || this->size() > size) return false;
   Hash leaf{};
   read_nodes(connection, 0, tree_.size() - 1, std::span(&leaf, 1));
@@ -73,7 +73,7 @@ bool RecordLog::stands_in(Connection& connection, std::int64_t size) const {
 }
 
 bool RecordLog::follow(Connection& connection, std::int64_t size) {
-  const bool follows = stands_in(connection, size);
+  const bool follows = is_prefix_of(connection, size);
   if (!follows || size - this->size() > kFollowMax) {
     *this = load(connection, size);
     return follows;

@@ -51,7 +51,7 @@ class RecordLog final {
 
  private:
   Frontier tree_;
-  [[nodiscard]] bool stands_in(Connection& connection, std::int64_t size) const;
+  [[nodiscard]] bool is_prefix_of(Connection& connection, std::int64_t size) const;
 
   std::optional<Hash> last_leaf_;
   std::shared_ptr<std::string> kept_;

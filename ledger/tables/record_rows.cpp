@@ -44,8 +44,8 @@ class RowWriter final {
  public:
   explicit RowWriter(Connection& connection) : connection_(&connection) {}
 
-  void operator()(const LedgerBegun&) const {}  // meta, which is written when all of it is known
-  void operator()(const PolicyPlace&) const {}
+  void operator()(const LedgerRecord&) const {}  // meta, which is written when all of it is known
+  void operator()(const PolicyLocation&) const {}
   void operator()(const DecisionRecord&) const { EPSILOG_INVARIANT(false); }
   void operator()(const PolicyRecord& record) const {
     const PolicyVersion& version = record.version;
@@ -61,7 +61,7 @@ class RowWriter final {
               relocation.path, stored_time(relocation.at), relocation.by, relocation.why)
         .run();
   }
-  void operator()(const AccountOpened& opened) const {
+  void operator()(const AccountRecord& opened) const {
     const AccountState fresh{.id = opened.id,
                              .dataset = opened.name.dataset,
                              .scope = opened.name.scope,
@@ -85,7 +85,7 @@ class RowWriter final {
         .run();
   }
   void operator()(const PlanRecord& plan) const {
-    connection_->shared().insert_plan(*connection_, plan, plan_digest(plan));
+    connection_->shared_rows().insert_plan(*connection_, plan, plan_digest(plan));
   }
   void operator()(const ClockEvent& event) const {
     connection_->query(kInsertClockEvent)
@@ -126,10 +126,10 @@ class RowWriter final {
 };
 
 struct RowNumber {
-  std::int64_t operator()(const LedgerBegun&) const { return 0; }
+  std::int64_t operator()(const LedgerRecord&) const { return 0; }
   std::int64_t operator()(const PolicyRecord& record) const { return record.version.version; }
-  std::int64_t operator()(const PolicyPlace& record) const { return record.version; }
-  std::int64_t operator()(const AccountOpened& record) const { return record.id; }
+  std::int64_t operator()(const PolicyLocation& record) const { return record.version; }
+  std::int64_t operator()(const AccountRecord& record) const { return record.id; }
   std::int64_t operator()(const PlanRecord& record) const { return record.number; }
   std::int64_t operator()(const FeatureRecord& record) const { return record.number; }
   template <class Numbered>
@@ -145,7 +145,8 @@ void require_read_back(const PlanRecord& plan) {
   try {
     PlanRecord read;
     parse_release_text(release_text(plan), read);
-    same = read.release == plan.release && same_recipe(read.post_processing, plan.post_processing);
+    same =
+        read.release == plan.release && is_same_post_processing(read.post_processing, plan.post_processing);
   } catch (const LedgerCorrupt&) {
   }
   if (!same) throw Error("ledger: a release would not be read back as what it is; nothing was recorded");
@@ -167,7 +168,7 @@ void require_read_back(const StoredValues& stored, const DecisionRecord& record,
 void require_same(const PlanRecord& plan, const PlanRecord& stored) {
   const bool same = stored.policy_version == plan.policy_version && stored.question == plan.question &&
                     stored.release == plan.release &&
-                    same_recipe(stored.post_processing, plan.post_processing);
+                    is_same_post_processing(stored.post_processing, plan.post_processing);
   if (!same) {
     throw LedgerCorrupt("ledger: plan " + std::to_string(plan.number) +
                         " does not have the digest beside it; the file is damaged");
@@ -201,7 +202,7 @@ void Recorder::write(const Record& record) {
 
 void Recorder::write_policy(const PolicyVersion& version) {
   write(PolicyRecord{.version = version, .implies = version.implies});
-  write(PolicyPlace{
+  write(PolicyLocation{
       .version = version.version, .base_dir = version.base_dir, .applied_at = version.applied_at});
 }
 
@@ -213,7 +214,7 @@ std::int64_t Recorder::plan_of(const StoredDecision& decision, const RequestPart
                   .release = decision.release,
                   .post_processing = decision.post_processing,
                   .first_at = decision.created_at};
-  SharedRows& shared = connection_->shared();
+  SharedRows& shared = connection_->shared_rows();
   if (const PlanRecord* const known = shared.known_plan(plan)) return known->number;
   const Sha256 digest = plan_digest(plan);
   if (const auto known = shared.number_of_plan(*connection_, digest)) {
@@ -226,7 +227,7 @@ std::int64_t Recorder::plan_of(const StoredDecision& decision, const RequestPart
     log_row(plan);
   }
   const std::int64_t number = plan.number;
-  shared.know_plan(std::move(plan));
+  shared.remember_plan(std::move(plan));
   return number;
 }
 
@@ -248,13 +249,13 @@ void Recorder::write_decision(StoredDecision& decision, std::vector<Movement> mo
                         .outcome = draft.outcome,
                         .reasons = draft.reasons,
                         .rules = decision.rules,
-                        .program = decision.program,
+                        .build = decision.build,
                         .policy_version = draft.policy_version,
                         .decided_under = decision.decided_under,
                         .dataset = draft.dataset,
                         .plan = plan_of(decision, *parts),
                         .purpose = parts->purpose,
-                        .holding = parts->holding,
+                        .reservation_kind = parts->reservation_kind,
                         .conflicting_key = parts->conflicting_key,
                         .verb = parts->verb,
                         .why = parts->why,

@@ -37,7 +37,7 @@ void make_room(Map& map, std::size_t most) {
   if (map.size() >= most) map.clear();
 }
 
-[[noreturn]] void missing(const char* what, std::int64_t number) {
+[[noreturn]] void throw_missing_row(const char* what, std::int64_t number) {
   throw LedgerCorrupt(std::string(what) + " " + std::to_string(number) + " is not there");
 }
 
@@ -55,7 +55,7 @@ std::optional<std::int64_t> first_number(Query& query) {
 
 }  // namespace
 
-bool same_recipe(const accounting::PostProcessing& one, const accounting::PostProcessing& other) {
+bool is_same_post_processing(const accounting::PostProcessing& one, const accounting::PostProcessing& other) {
   const bool bare = one.kind == accounting::PostProcessing::Kind::none;
   return one.kind == other.kind &&
          (bare || (one.centre == other.centre && one.lower == other.lower && one.upper == other.upper));
@@ -71,16 +71,16 @@ const std::string& SharedRows::name(Connection& connection, std::int64_t no) {
   if (const auto known = names_.find(no); known != names_.end()) return known->second;
   Query row = connection.query(kName);
   row.with(no);
-  if (!row.step()) missing("name", no);
+  if (!row.step()) throw_missing_row("name", no);
   make_room(names_, kOthersMax);
   return names_[no] = row.text(0);
 }
 
-const Program& SharedRows::build(Connection& connection, std::int64_t no) {
+const Build& SharedRows::build(Connection& connection, std::int64_t no) {
   if (const auto known = builds_.find(no); known != builds_.end()) return known->second;
   Query row = connection.query(kBuild);
   row.with(no);
-  if (!row.step()) missing("build", no);
+  if (!row.step()) throw_missing_row("build", no);
   return builds_[no] = {.version = row.text(0), .commit = row.text(1)};
 }
 
@@ -88,7 +88,7 @@ std::shared_ptr<const PlanRecord> SharedRows::plan(Connection& connection, std::
   if (const auto known = plans_.find(no); known != plans_.end()) return known->second;
   Query row = connection.query(kPlan);
   row.with(no);
-  if (!row.step()) missing("plan", no);
+  if (!row.step()) throw_missing_row("plan", no);
   auto plan = std::make_shared<PlanRecord>();
   plan->number = no;
   plan->policy_version = row.integer(0);
@@ -108,7 +108,7 @@ const AccountName& SharedRows::account(Connection& connection, std::int64_t id) 
   if (const auto known = accounts_.find(id); known != accounts_.end()) return known->second;
   Query row = connection.query(kAccountName);
   row.with(id);
-  if (!row.step()) missing("account", id);
+  if (!row.step()) throw_missing_row("account", id);
   make_room(accounts_, kOthersMax);
   return accounts_[id] = {.dataset = row.text(0), .scope = row.text(1), .measure = row.text(2)};
 }
@@ -131,7 +131,7 @@ std::optional<std::int64_t> SharedRows::number_of_name(Connection& connection, c
   return found;
 }
 
-std::optional<std::int64_t> SharedRows::number_of_build(Connection& connection, const Program& program) {
+std::optional<std::int64_t> SharedRows::number_of_build(Connection& connection, const Build& program) {
   for (const auto& [no, known] : builds_) {
     if (known == program) return no;
   }
@@ -160,21 +160,21 @@ const PlanRecord* SharedRows::known_plan(const PlanRecord& plan) const {
   for (auto known = first; known != last; ++known) {
     const PlanRecord& other = known->second;
     if (other.policy_version == plan.policy_version && other.release == plan.release &&
-        same_recipe(other.post_processing, plan.post_processing)) {
+        is_same_post_processing(other.post_processing, plan.post_processing)) {
       return &other;
     }
   }
   return nullptr;
 }
 
-void SharedRows::know_plan(PlanRecord plan) {
+void SharedRows::remember_plan(PlanRecord plan) {
   make_room(known_plans_, kPlansMax);
   std::string question = plan.question;
   known_plans_.emplace(std::move(question), std::move(plan));
 }
 
-bool SharedRows::is_recorded(RecordKind kind, std::int64_t number) const {
-  return recorded_.contains({kind, number});
+bool SharedRows::is_verified(RecordKind kind, std::int64_t number) const {
+  return verified_.contains({kind, number});
 }
 
 void SharedRows::insert_name(Connection& connection, std::int64_t no, const std::string& name) {
@@ -182,7 +182,7 @@ void SharedRows::insert_name(Connection& connection, std::int64_t no, const std:
   numbers_of_names_[name] = no;
 }
 
-void SharedRows::insert_build(Connection& connection, std::int64_t no, const Program& program) {
+void SharedRows::insert_build(Connection& connection, std::int64_t no, const Build& program) {
   connection.query(kInsertBuild).with(no, program.version, program.commit).run();
   builds_[no] = program;
 }
@@ -203,7 +203,7 @@ void SharedRows::forget() {
   known_plans_.clear();
   numbers_of_plans_.clear();
   accounts_.clear();
-  recorded_.clear();
+  verified_.clear();
 }
 
 bool SharedRows::forget_if_changed(Connection& connection) {

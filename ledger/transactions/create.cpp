@@ -15,12 +15,13 @@ namespace epsilog::ledger {
 namespace {
 
 /// A ledger that lay here and is gone had a budget, and what was spent of it would be spent again.
-void require_forgotten(const LedgerFiles& files, const EndReading& remembered, const std::string& forget) {
+void require_forgotten(const LedgerFiles& files, const EndMarkReading& remembered,
+                       const std::string& forget) {
   if (!remembered.end || remembered.end->ledger_id == forget) return;
-  const RememberedEnd& end = *remembered.end;
+  const EndMark& end = *remembered.end;
   throw LedgerUnusable(
       files.lock() + " remembers a ledger that lay here: id " + end.ledger_id + ", " +
-      std::to_string(end.lines) + " lines, the last of " + end.time + ". " + sealed_words(end) +
+      std::to_string(end.lines) + " lines, the last of " + end.time + ". " + seal_phrase(end) +
       "A new ledger would give its whole budget again. If you have its replica: `epsilog recover --from "
       "REPLICA`. If you have a backup: `epsilog restore`. If another ledger is wanted here: `epsilog init "
       "--forget-ledger " +
@@ -42,10 +43,10 @@ Meta fill(Connection& db, const std::string& ledger_id, PolicyVersion policy,
   meta.clock = clock.state;
   RecordLog log;
   Recorder recorder(db, meta, log);
-  recorder.write(LedgerBegun{.ledger_id = ledger_id, .created_at = meta.created_at});
+  recorder.write(LedgerRecord{.ledger_id = ledger_id, .created_at = meta.created_at});
   recorder.write_policy(policy);
   for (const AccountState& account : accounts) {
-    recorder.write(opened_account(++meta.accounts, account, meta.created_at));
+    recorder.write(new_account_record(++meta.accounts, account, meta.created_at));
   }
   return meta;
 }
@@ -70,7 +71,7 @@ std::string Ledger::create(const std::string& path, const PolicyVersion& policy,
   const std::string ledger_id = random_hex_128();
   const std::optional<Replica> replica = options.replica ? options.replica(policy) : std::optional<Replica>();
   std::optional<FirstReplica> first;
-  make_ledger_file(path, options, [&](Connection& db, const NewPlace& place) {
+  make_ledger_file(path, options, [&](Connection& db, const NewLedgerTarget& place) {
     require_forgotten(place.files, place.remembered, forget_ledger);
     Meta meta = fill(db, ledger_id, policy, accounts, first_observation(options.clock()));
     if (replica) meta.replica_size = meta.log_size;

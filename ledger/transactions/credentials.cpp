@@ -45,14 +45,14 @@ CredentialEvent credential_of_row(const Query& row) {
 }
 
 void Transaction::each_credential_event(const std::function<void(const CredentialEvent&)>& visit) {
-  state_->guarded("looking for credentials", [&](TransactionState& state) {
+  state_->run_step("looking for credentials", [&](TransactionState& state) {
     Query rows = state.ledger->writer().query(kCredentialEvents);
     while (rows.step()) visit(credential_of_row(rows));
   });
 }
 
 void Transaction::record_credential(const CredentialEvent& wanted) {
-  state_->guarded("recording a credential", [&](TransactionState& state) {
+  state_->run_step("recording a credential", [&](TransactionState& state) {
     require(!state.owing, "the decision charged before still waits for its release");
     require(!wanted.credential.empty() && !wanted.principal.empty() && !wanted.by.empty(),
             "a credential has an id and a principal, and somebody says so");
@@ -76,15 +76,15 @@ void Transaction::record_credential(const CredentialEvent& wanted) {
 }
 
 void Snapshot::each_credential_event(const std::function<void(const CredentialEvent&)>& visit) {
-  state_->reading([&](Connection& connection) {
+  state_->run_read([&](Connection& connection) {
     SQLite::Statement statement = connection.prepare(kCredentialEvents);
     Query rows(statement, connection.handle());
     while (rows.step()) visit(credential_of_row(rows));
   });
 }
 
-std::int64_t Snapshot::credential_events() {
-  return state_->reading([&](Connection&) { return state_->meta().credential_events; });
+std::int64_t Snapshot::credential_event_count() {
+  return state_->run_read([&](Connection&) { return state_->meta().credential_events; });
 }
 
 }  // namespace epsilog::ledger

@@ -6,13 +6,13 @@
 #include "account_checksum.hpp"
 #include "data_token.hpp"
 #include "decision_id.hpp"
+#include "decision_lookup.hpp"
 #include "decision_rows.hpp"
 #include "epsilog/accounting/composition.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "epsilog/ledger/transaction.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
-#include "found_decisions.hpp"
 #include "transaction_state.hpp"
 
 namespace epsilog::ledger {
@@ -46,12 +46,12 @@ bool is_digest(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-bool opens(Outcome outcome) {
+bool is_opening(Outcome outcome) {
   return outcome == Outcome::reserved || outcome == Outcome::pending;
 }
 
 /// Whether a decision with that outcome leaves its parent resolved.
-bool resolves(Outcome outcome) {
+bool is_resolving(Outcome outcome) {
   return outcome != Outcome::approved && outcome != Outcome::token_issued;
 }
 
@@ -75,7 +75,7 @@ bool may_follow(Outcome outcome, Outcome parent) {
 }
 
 bool may_stand_alone(Outcome outcome) {
-  return opens(outcome) || outcome == Outcome::granted || outcome == Outcome::refused;
+  return is_opening(outcome) || outcome == Outcome::granted || outcome == Outcome::refused;
 }
 
 void require_outcome(const DecisionDraft& draft, std::initializer_list<Outcome> wanted) {
@@ -188,7 +188,7 @@ StoredDecision TransactionState::require_parent(const DecisionDraft& draft) {
   require(draft.dataset == parent->draft.dataset && draft.policy_version == parent->draft.policy_version,
           "it has another dataset or policy version than the decision it is about");
   if (draft.outcome == Outcome::approved || draft.outcome == Outcome::rejected) {
-    const auto who = db.shared().number_of_name(db, draft.principal);
+    const auto who = db.shared_rows().number_of_name(db, draft.principal);
     require(!who || !db.query(kVoted).with(parent->seq, *who).step(),
             "this principal has approved or rejected it already");
   }
@@ -204,11 +204,11 @@ std::optional<StoredDecision> TransactionState::require_recordable(const Decisio
   require((draft.reasons == "[]") == (draft.outcome != Outcome::refused),
           "a refusal has reasons and nothing else has");
   require(!draft.principal.empty() && !draft.dataset.empty(), "a decision needs a principal and a dataset");
-  require(is_way_in(draft.via), "it does not say how its principal is known");
+  require(is_valid_via(draft.via), "it does not say how its principal is known");
   require(is_digest(draft.request_digest), "the request digest is not a SHA-256 in lower-case hexadecimal");
   require(!draft.issues_token || draft.outcome == Outcome::token_issued,
           "a data token is issued by a decision that does nothing else");
-  require(draft.deadline.empty() != opens(draft.outcome),
+  require(draft.deadline.empty() != is_opening(draft.outcome),
           "a reserved or pending decision has a deadline and nothing else has");
   if (!draft.deadline.empty()) {
     require(is_time(draft.deadline) && draft.deadline > meta.last_time,
@@ -216,7 +216,7 @@ std::optional<StoredDecision> TransactionState::require_recordable(const Decisio
   }
   if (!draft.key.empty() && free_key != std::pair(draft.principal, draft.key)) {
     Connection& db = ledger->writer();
-    const auto who = db.shared().number_of_name(db, draft.principal);
+    const auto who = db.shared_rows().number_of_name(db, draft.principal);
     require(!who || !db.query(kKeyTaken).with(*who, draft.key).step(),
             "the idempotency key already names a decision");
   }
@@ -256,16 +256,17 @@ std::vector<Charge> TransactionState::checked_charges(const DecisionDraft& draft
   return sorted;
 }
 
-void TransactionState::move(Move kind, const std::vector<Charge>& charges) {
+void TransactionState::apply_movement(MovementKind kind, const std::vector<Charge>& charges) {
   Connection& db = ledger->writer();
-  const bool settles = kind == Move::spend_reserved || kind == Move::give_back;
+  const bool settles = kind == MovementKind::spend_reserved || kind == MovementKind::give_back;
   if (settles) require_reserved_sums(charges);
   for (const Charge& charge : charges) {
     const auto before = account_rows.find(db, charge.account);
     if (!before) throw LedgerCorrupt("ledger: account " + std::to_string(charge.account) + " is not there");
     AccountState after = *before;
-    if (kind == Move::spend || kind == Move::spend_reserved) after.balance.spent += charge.amount;
-    if (kind == Move::reserve) after.balance.reserved += charge.amount;
+    if (kind == MovementKind::spend || kind == MovementKind::spend_reserved)
+      after.balance.spent += charge.amount;
+    if (kind == MovementKind::reserve) after.balance.reserved += charge.amount;
     if (settles) after.balance.reserved -= charge.amount;
     db.query(settles ? kSettle : kDebit)
         .with(after.balance.spent, after.balance.reserved, account_checksum(after), before->id,
@@ -278,7 +279,7 @@ void TransactionState::move(Move kind, const std::vector<Charge>& charges) {
                                    : " units it was found to hold a moment ago"));
     }
     account_rows.put(after);
-    if (reserved_sums && kind != Move::spend) {
+    if (reserved_sums && kind != MovementKind::spend) {
       (*reserved_sums)[charge.account] += settles ? -charge.amount : charge.amount;
     }
   }
@@ -309,10 +310,10 @@ void TransactionState::require_reserved_sums(const std::vector<Charge>& charges)
 
 std::vector<AccountState> TransactionState::accounts_after(const DecisionDraft& draft,
                                                            const std::vector<Charge>& moved) {
-  const bool whole_dataset = !draft.touched && draft.parent.empty() && !opens(draft.outcome);
+  const bool whole_dataset = !draft.shown_account_ids && draft.parent.empty() && !is_opening(draft.outcome);
   if (whole_dataset) return read_accounts(ledger->writer(), draft.dataset);
-  std::vector<std::int64_t> ids = draft.touched.value_or(std::vector<std::int64_t>());
-  if (!draft.touched) {
+  std::vector<std::int64_t> ids = draft.shown_account_ids.value_or(std::vector<std::int64_t>());
+  if (!draft.shown_account_ids) {
     std::transform(moved.begin(), moved.end(), std::back_inserter(ids),
                    [](const Charge& charge) { return charge.account; });
   }
@@ -321,7 +322,7 @@ std::vector<AccountState> TransactionState::accounts_after(const DecisionDraft& 
   for (const std::int64_t id : ids) {
     auto account = account_rows.find(ledger->writer(), id);
     const bool sound = account && account->dataset == draft.dataset;
-    if (!draft.touched && !sound)
+    if (!draft.shown_account_ids && !sound)
       throw LedgerCorrupt("ledger: account " + std::to_string(id) + " is not one of dataset '" +
                           draft.dataset + "'");
     require(sound, "a touched account is not one of the dataset");
@@ -330,7 +331,7 @@ std::vector<AccountState> TransactionState::accounts_after(const DecisionDraft& 
   return accounts;
 }
 
-std::vector<Movement> TransactionState::movements_of(const StoredDecision& decision, Move kind,
+std::vector<Movement> TransactionState::movements_of(const StoredDecision& decision, MovementKind kind,
                                                      const std::vector<Charge>& moved) {
   std::map<std::int64_t, Movement> movements;
   for (std::size_t i = 0; i < decision.accounts.size(); ++i) {
@@ -344,9 +345,11 @@ std::vector<Movement> TransactionState::movements_of(const StoredDecision& decis
       movement.account = charge.account;
       movement.balance = account_rows.find(ledger->writer(), charge.account).value().balance;
     }
-    if (kind == Move::spend || kind == Move::spend_reserved) movement.spent_change = charge.amount;
-    if (kind == Move::reserve) movement.reserved_change = charge.amount;
-    if (kind == Move::spend_reserved || kind == Move::give_back) movement.reserved_change = -charge.amount;
+    if (kind == MovementKind::spend || kind == MovementKind::spend_reserved)
+      movement.spent_change = charge.amount;
+    if (kind == MovementKind::reserve) movement.reserved_change = charge.amount;
+    if (kind == MovementKind::spend_reserved || kind == MovementKind::give_back)
+      movement.reserved_change = -charge.amount;
   }
   std::vector<Movement> sorted;
   sorted.reserve(movements.size());
@@ -354,32 +357,32 @@ std::vector<Movement> TransactionState::movements_of(const StoredDecision& decis
   return sorted;
 }
 
-std::string TransactionState::record(const DecisionDraft& draft, Move kind, const std::vector<Charge>& moved,
-                                     std::vector<Charge> charged) {
+std::string TransactionState::record(const DecisionDraft& draft, MovementKind kind,
+                                     const std::vector<Charge>& moved, std::vector<Charge> charged) {
   insert_noticed_clock_events();  // they came before it
   StoredDecision decision;
   decision.seq = meta.decisions + 1;
   decision.id = next_id(last_id, clock.now_ms);
   decision.created_at = meta.last_time;
-  decision.program = kThisProgram;
+  decision.build = kThisBuild;
   decision.decided_under = policy_version;
   decision.draft = draft;
   decision.via = draft.via;
-  if (draft.issues_token) decision.token = drawn_token();
+  if (draft.issues_token) decision.token = draw_token();
   decision.accounts = accounts_after(draft, moved);
-  auto& touched = decision.draft.touched.emplace();
+  auto& touched = decision.draft.shown_account_ids.emplace();
   for (const AccountState& account : decision.accounts) touched.push_back(account.id);
   decision.charges = std::move(charged);
   std::vector<Movement> movements = movements_of(decision, kind, moved);
 
   Connection& db = ledger->writer();
   if (draft.outcome == Outcome::granted) {
-    owed_moves = std::move(movements);
+    owed_movements = std::move(movements);
   } else {
     recorder().write_decision(decision, std::move(movements));
   }
-  if (opens(draft.outcome)) db.query(kOpen).with(decision.seq, parse_time(draft.deadline)).run();
-  if (!draft.parent.empty() && resolves(draft.outcome)) {
+  if (is_opening(draft.outcome)) db.query(kOpen).with(decision.seq, parse_time(draft.deadline)).run();
+  if (!draft.parent.empty() && is_resolving(draft.outcome)) {
     db.query(kClose).with(id_bytes(draft.parent)).run();
     if (db.changes() != 1)
       throw LedgerCorrupt("ledger: decision " + draft.parent + " is not resolved, yet not listed as open");
@@ -395,11 +398,11 @@ std::string TransactionState::record(const DecisionDraft& draft, Move kind, cons
 void TransactionState::owe(const OwedLoss& loss) {
   owing = true;
   receipt = loss.sum;
-  said_epsilon = loss.sum.epsilon;
-  said_composed.reset();
+  expected_epsilon = loss.sum.epsilon;
+  expected_composed.reset();
   if (loss.composed == nullptr) return;
-  said_epsilon = loss.composed->charge().epsilon;
-  said_composed = {loss.composed->by(), loss.composed->charge().delta};
+  expected_epsilon = loss.composed->charge().epsilon;
+  expected_composed = {loss.composed->by(), loss.composed->charge().delta};
 }
 
 void TransactionState::charge(const DecisionDraft& granted, std::span<const Charge> charges,
@@ -410,26 +413,26 @@ void TransactionState::charge(const DecisionDraft& granted, std::span<const Char
   require(loss.sum.epsilon.units() > 0, "a release loses something: its epsilon is positive");
   std::vector<Charge> checked = checked_charges(granted, charges, &loss);
   changed = true;
-  move(Move::spend, checked);
-  static_cast<void>(record(granted, Move::spend, checked, checked));
+  apply_movement(MovementKind::spend, checked);
+  static_cast<void>(record(granted, MovementKind::spend, checked, checked));
   owe(loss);
 }
 
-void TransactionState::post(const DecisionDraft& granted, const OwedLoss& loss) {
+void TransactionState::commit_reservation(const DecisionDraft& granted, const OwedLoss& loss) {
   require_outcome(granted, {Outcome::granted});
   const auto parent = require_recordable(granted);
   require(parent.has_value(), "it does not say which reservation is posted");
   require(loss.sum.epsilon.units() > 0, "a release loses something: its epsilon is positive");
   const std::vector<Charge> checked = checked_charges(granted, parent->charges, &loss);
   changed = true;
-  move(Move::spend_reserved, checked);
-  static_cast<void>(record(granted, Move::spend_reserved, checked, checked));
+  apply_movement(MovementKind::spend_reserved, checked);
+  static_cast<void>(record(granted, MovementKind::spend_reserved, checked, checked));
   owe(loss);
 }
 
 accounting::ChargeReceipt Transaction::charge(const DecisionDraft& granted, std::span<const Charge> charges,
                                               const ApproximateLoss& loss, std::span<const ScopeLoss> parts) {
-  return state_->guarded("recording a charge", [&](TransactionState& state) {
+  return state_->run_step("recording a charge", [&](TransactionState& state) {
     state.charge(granted, charges, {loss, nullptr, parts});
     return accounting::ChargeReceipt(state.meta.decisions, loss, state.liveness);
   });
@@ -438,43 +441,44 @@ accounting::ChargeReceipt Transaction::charge(const DecisionDraft& granted, std:
 accounting::ChargeReceipt Transaction::charge(const DecisionDraft& granted, std::span<const Charge> charges,
                                               const accounting::ComposedCharge& loss,
                                               std::span<const ScopeLoss> parts) {
-  return state_->guarded("recording a charge", [&](TransactionState& state) {
+  return state_->run_step("recording a charge", [&](TransactionState& state) {
     state.charge(granted, charges, {loss.sum(), &loss, parts});
     return accounting::ChargeReceipt(state.meta.decisions, loss, state.liveness);
   });
 }
 
 std::string Transaction::reserve(const DecisionDraft& reserved, std::span<const Charge> charges) {
-  return state_->guarded("recording a reservation", [&](TransactionState& state) {
+  return state_->run_step("recording a reservation", [&](TransactionState& state) {
     require_outcome(reserved, {Outcome::reserved});
     static_cast<void>(state.require_recordable(reserved));
     const std::vector<Charge> checked = state.checked_charges(reserved, charges, nullptr);
     state.changed = true;
-    state.move(TransactionState::Move::reserve, checked);
-    return state.record(reserved, TransactionState::Move::reserve, checked, checked);
+    state.apply_movement(TransactionState::MovementKind::reserve, checked);
+    return state.record(reserved, TransactionState::MovementKind::reserve, checked, checked);
   });
 }
 
-accounting::ChargeReceipt Transaction::post(const DecisionDraft& granted, const ApproximateLoss& loss,
-                                            std::span<const ScopeLoss> parts) {
-  return state_->guarded("posting a reservation", [&](TransactionState& state) {
-    state.post(granted, {loss, nullptr, parts});
+accounting::ChargeReceipt Transaction::commit_reservation(const DecisionDraft& granted,
+                                                          const ApproximateLoss& loss,
+                                                          std::span<const ScopeLoss> parts) {
+  return state_->run_step("posting a reservation", [&](TransactionState& state) {
+    state.commit_reservation(granted, {loss, nullptr, parts});
     return accounting::ChargeReceipt(state.meta.decisions, loss, state.liveness);
   });
 }
 
-accounting::ChargeReceipt Transaction::post(const DecisionDraft& granted,
-                                            const accounting::ComposedCharge& loss,
-                                            std::span<const ScopeLoss> parts) {
-  return state_->guarded("posting a reservation", [&](TransactionState& state) {
-    state.post(granted, {loss.sum(), &loss, parts});
+accounting::ChargeReceipt Transaction::commit_reservation(const DecisionDraft& granted,
+                                                          const accounting::ComposedCharge& loss,
+                                                          std::span<const ScopeLoss> parts) {
+  return state_->run_step("posting a reservation", [&](TransactionState& state) {
+    state.commit_reservation(granted, {loss.sum(), &loss, parts});
     return accounting::ChargeReceipt(state.meta.decisions, loss, state.liveness);
   });
 }
 
-std::optional<std::string> TransactionState::unless_damaged(const std::function<void()>& step) {
+std::optional<std::string> TransactionState::try_step(const std::function<void()>& step) {
   const auto sums_before = reserved_sums;  // of what may be many: they are not read again for each
-  MemoryThen before(*this);
+  SavepointMemory before(*this);
   Connection& db = ledger->writer();
   db.execute("SAVEPOINT step");
   std::string damage;
@@ -499,16 +503,17 @@ std::optional<std::string> TransactionState::unless_damaged(const std::function<
 
 std::string Transaction::resolve(const DecisionDraft& voided_or_forfeited) {
   std::optional<std::string> damage;
-  std::string id = state_->guarded("resolving a decision", [&](TransactionState& state) {
+  std::string id = state_->run_step("resolving a decision", [&](TransactionState& state) {
     require_outcome(voided_or_forfeited, {Outcome::voided, Outcome::forfeited});
     const auto parent = state.require_recordable(voided_or_forfeited);
     EPSILOG_INVARIANT(parent.has_value());
     const bool spends = voided_or_forfeited.outcome == Outcome::forfeited;
     std::string recorded;
-    damage = state.unless_damaged([&] {
+    damage = state.try_step([&] {
       state.changed = true;
-      const auto kind = spends ? TransactionState::Move::spend_reserved : TransactionState::Move::give_back;
-      state.move(kind, parent->charges);
+      const auto kind =
+          spends ? TransactionState::MovementKind::spend_reserved : TransactionState::MovementKind::give_back;
+      state.apply_movement(kind, parent->charges);
       recorded = state.record(voided_or_forfeited, kind, parent->charges,
                               spends ? parent->charges : std::vector<Charge>{});
     });
@@ -520,38 +525,38 @@ std::string Transaction::resolve(const DecisionDraft& voided_or_forfeited) {
   return id;
 }
 
-std::string Transaction::note(const DecisionDraft& noted) {
-  return state_->guarded("recording a decision", [&](TransactionState& state) {
+std::string Transaction::record_without_movement(const DecisionDraft& noted) {
+  return state_->run_step("recording a decision", [&](TransactionState& state) {
     require_outcome(noted, {Outcome::pending, Outcome::approved, Outcome::rejected, Outcome::token_issued});
     static_cast<void>(state.require_recordable(noted));
     state.changed = true;
-    return state.record(noted, TransactionState::Move::spend, {}, {});
+    return state.record(noted, TransactionState::MovementKind::spend, {}, {});
   });
 }
 
 std::string Transaction::refuse(const DecisionDraft& refused) {
-  return state_->guarded("recording a refusal", [&](TransactionState& state) {
+  return state_->run_step("recording a refusal", [&](TransactionState& state) {
     require_outcome(refused, {Outcome::refused});
     static_cast<void>(state.require_recordable(refused));
     state.changed = true;
-    return state.record(refused, TransactionState::Move::spend, {}, {});
+    return state.record(refused, TransactionState::MovementKind::spend, {}, {});
   });
 }
 
 void Transaction::attach(const ReleaseRecord& record, std::vector<SealedRelease> components,
                          const accounting::PostProcessing& post_processing) {
-  state_->guarded("recording a release", [&](TransactionState& state) {
+  state_->run_step("recording a release", [&](TransactionState& state) {
     require(state.owing, "there is no charged decision to attach a release to");
     StoredDecision& decision = state.recorded.back();
     require_components_paid(record, components, decision.seq, state.receipt);
-    require_charge_said(record, state.said_epsilon, state.said_composed);
+    require_charge_said(record, state.expected_epsilon, state.expected_composed);
     require_as_many_as_cells(record, post_processing, components);
     for (SealedRelease& component : components)
       decision.component_values.push_back(std::move(component.values_));
     decision.values = released_values(record, post_processing, decision.component_values);
     decision.post_processing = post_processing;
     decision.release = record;
-    state.recorder().write_decision(decision, std::move(state.owed_moves));
+    state.recorder().write_decision(decision, std::move(state.owed_movements));
     state.owing = false;
   });
 }

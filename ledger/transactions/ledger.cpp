@@ -43,16 +43,16 @@ const std::string& Ledger::ledger_id() const {
   return state_->ledger_id();
 }
 
-EndMemory Ledger::end_memory() const {
-  return read_remembered_end(state_->files()).memory;
+EndMarkState Ledger::end_mark_state() const {
+  return read_end_mark(state_->files()).state;
 }
 
-bool Ledger::lies_over_fuse() const {
+bool Ledger::is_on_fuse() const {
   return file_system_of(state_->files().directory).kind == FileSystem::Kind::fuse;
 }
 
-std::optional<std::string> Ledger::poisoned() const {
-  return state_->poisoned();
+std::optional<std::string> Ledger::poison_reason() const {
+  return state_->poison_reason();
 }
 
 Transaction Ledger::begin() {
@@ -65,7 +65,7 @@ Transaction Ledger::begin_to_apply(const PolicyVersion& next) {
 
 std::optional<Transaction> Ledger::begin_within(std::chrono::milliseconds wait) {
   auto begun = std::make_unique<TransactionState>(state_, wait);
-  if (!begun->has_turn) return std::nullopt;
+  if (!begun->has_writer_lock) return std::nullopt;
   return Transaction(std::move(begun));
 }
 
@@ -93,7 +93,7 @@ std::vector<StoredDecision> Ledger::commit(TransactionState& state) {
     meta.replica_size = state.reserve_in_replica();
     state.note_replaced_replica();
     // Whatever goes wrong from here on, the next turn looks at the file.
-    state_->last_standing().forget();
+    state_->tip_cache().forget();
     db.query(kUpdateMeta)
         .with(stored_time(meta.last_time), meta.decisions, meta.policy_versions, meta.limit_changes,
               meta.clock_events, stored_time(meta.clock.wall_clock), meta.clock.boot_id,
@@ -103,7 +103,7 @@ std::vector<StoredDecision> Ledger::commit(TransactionState& state) {
               meta.replica_size, meta.recoveries, meta.credential_events, meta.seal_events, meta.features)
         .run();
     if (db.changes() != 1) throw LedgerCorrupt("ledger: meta does not have its one row as it was found");
-    state_->committing(state.decisions_before + 1);
+    state_->set_commit_mark(state.decisions_before + 1);
     db.query("COMMIT").run();
   } catch (const StorageFailure& failure) {
     state_->fail(failure, "committing");
@@ -111,22 +111,22 @@ std::vector<StoredDecision> Ledger::commit(TransactionState& state) {
   state_->require_recorded_in_place();
   RecordLog log = state.log;
   log.drop_lines();
-  Standing standing{.meta = state.meta,
-                    .last_id = state.last_id,
-                    .policy_version = state.policy_version,
-                    .log = std::move(log),
-                    .untold = state.untold,
-                    .seal = state.seal};
-  const RememberedEnd end = end_of(standing);
-  state_->last_standing().committed(std::move(standing));
-  state_->settled();
-  state_->remember_end(end);
+  LedgerTip tip{.meta = state.meta,
+                .last_id = state.last_id,
+                .policy_version = state.policy_version,
+                .log = std::move(log),
+                .stale_replicas = state.stale_replicas,
+                .seal = state.seal};
+  const EndMark end = end_mark_of(tip);
+  state_->tip_cache().remember_tip(std::move(tip));
+  state_->clear_commit_mark();
+  state_->update_end_mark(end);
   std::vector<StoredDecision> recorded = std::move(state.recorded);
   for (StoredDecision& decision : recorded) decision.log->tree = tree;
   state.write_to_replica(tree, recorded);
-  if (!state.untold.empty()) {
-    state_->last_standing().forget();
-    state.tell_replaced_replicas();
+  if (!state.stale_replicas.empty()) {
+    state_->tip_cache().forget();
+    state.close_stale_replicas();
   }
   state_->checkpoint_if_due();
   return recorded;

@@ -14,11 +14,11 @@
 #include "file_system.hpp"
 #include "file_verdict.hpp"
 #include "known_features.hpp"
-#include "left_log.hpp"
+#include "leftover_log.hpp"
 #include "lock_holder.hpp"
+#include "log_durability.hpp"
 #include "poison.hpp"
 #include "queries.hpp"
-#include "settlement.hpp"
 
 namespace epsilog::ledger {
 namespace {
@@ -54,7 +54,7 @@ bool of_file(const StorageFailure& failure) {
 LedgerState::LedgerState(const std::string& path, Access access, const Options& options)
     : files_(locate(path)),
       identity_(require_single_regular_file(files_)),
-      gate_(ReadingGate::of(identity_)),
+      gate_(ReadingGate::gate_of(identity_)),
       registered_(files_),
       process_(::getpid()),
       options_(options),
@@ -77,7 +77,7 @@ LedgerState::LedgerState(const std::string& path, Access access, const Options& 
 
 LedgerState::~LedgerState() {
   if (own_process()) {
-    leave_main_file_complete();
+    checkpoint_before_closing();
     writer_.reset();
     idle_readers_.clear();
     tidy_copy(files_);
@@ -99,7 +99,7 @@ void LedgerState::require_not_over() const {
 
 void LedgerState::require_in_place(const Connection* open) {
   require_not_over();
-  const bool same = open != nullptr ? open->in_place() : identity_of_name(files_.database) == identity_;
+  const bool same = open != nullptr ? open->is_in_place() : identity_of_name(files_.database) == identity_;
   if (same) return;
   over_ = true;
   const std::vector<std::unique_ptr<Connection>> idle = [this] {
@@ -159,11 +159,11 @@ void LedgerState::require_own_process() const {
   }
 }
 
-std::optional<std::string> LedgerState::poisoned() const {
-  return poisoned([this] { return read_commit_mark(files_); });
+std::optional<std::string> LedgerState::poison_reason() const {
+  return poison_reason([this] { return read_commit_mark(files_); });
 }
 
-std::optional<std::string> LedgerState::poisoned(accounting::CallbackRef<CommitMark()> mark_left) const {
+std::optional<std::string> LedgerState::poison_reason(accounting::CallbackRef<CommitMark()> mark_left) const {
   {
     const std::lock_guard guard(mutex_);
     if (!poisoned_here_.empty()) return poisoned_here_;
@@ -174,7 +174,7 @@ std::optional<std::string> LedgerState::poisoned(accounting::CallbackRef<CommitM
 }
 
 void LedgerState::require_usable_for_writing() {
-  if (const auto reason = poisoned([this] { return read_commit_mark(turn_); })) {
+  if (const auto reason = poison_reason([this] { return read_commit_mark(writer_lock_file_); })) {
     throw LedgerIo("ledger " + files_.database + " is poisoned: " + *reason +
                    ". What is on disk is unknown; reboot, then run `epsilog recover`");
   }
@@ -197,7 +197,7 @@ void LedgerState::renew_writer_that_failed() {
   const std::lock_guard guard(opening_);
   if (writer_ != nullptr && !writer_failed_) return;
   writer_.reset();
-  last_standing_.forget();
+  tip_cache_.forget();
   schema_watch_ = {};
   wal_frames_ = moved_frames_ = 0;
   open_writer();
@@ -205,11 +205,11 @@ void LedgerState::renew_writer_that_failed() {
 }
 
 /// What has to hold before anything is written.
-void LedgerState::use_turn() {
-  turn_ = process_lock_.file();
+void LedgerState::prepare_to_write() {
+  writer_lock_file_ = process_lock_.file();
   try {
     if (access_ == Access::recovery) {
-      keep_poison_beside(files_, turn_);  // what follows writes to the lock file
+      copy_poison_to_marker(files_, writer_lock_file_);  // what follows writes to the lock file
       require_in_place(writer_.get());
       static_cast<void>(require_single_regular_file(files_));
     } else {
@@ -217,95 +217,95 @@ void LedgerState::use_turn() {
     }
     share_log_as_database(files_);
     renew_writer_that_failed();
-    settle_what_was_left();
+    finish_interrupted_commit();
   } catch (...) {
     process_lock_.give_back();
     throw;
   }
 }
 
-void LedgerState::give_turn_back() noexcept {
-  turn_ = -1;
-  turns_.give_back();
+void LedgerState::leave_thread_queue() noexcept {
+  writer_lock_file_ = -1;
+  thread_queue_.give_back();
 }
 
-void LedgerState::take_turn() {
+void LedgerState::take_writer_lock() {
   require_writer();
   const Deadline deadline = deadline_after(options_.wait);
-  if (!turns_.take(deadline)) {
+  if (!thread_queue_.take(deadline)) {
     throw LedgerBusy("ledger " + files_.database +
                      " is in use by another thread; retry, or wait longer (--wait)");
   }
   try {
-    process_lock_.take(deadline, options_.waiting);
-    use_turn();
+    process_lock_.take(deadline, options_.report_wait);
+    prepare_to_write();
   } catch (...) {
-    give_turn_back();
+    leave_thread_queue();
     throw;
   }
 }
 
-bool LedgerState::take_turn_within(std::chrono::milliseconds wait) {
+bool LedgerState::take_writer_lock_within(std::chrono::milliseconds wait) {
   require_writer();
   const Deadline deadline = deadline_after(wait);
-  if (!turns_.take(deadline)) return false;
+  if (!thread_queue_.take(deadline)) return false;
   try {
     const bool taken = process_lock_.take_until(deadline);
     if (taken) {
-      use_turn();
+      prepare_to_write();
     } else {
-      give_turn_back();
+      leave_thread_queue();
     }
     return taken;
   } catch (...) {
-    give_turn_back();
+    leave_thread_queue();
     throw;
   }
 }
 
-void LedgerState::settle_what_was_left() {
+void LedgerState::finish_interrupted_commit() {
   // Of another boot or not: settling what is durable already does no harm.
-  if (read_commit_mark(turn_).state == CommitMark::State::settled) return;
-  require_lines_to_go_on_from();  // settling would cut off the evidence
-  settle_all();
+  if (read_commit_mark(writer_lock_file_).state == CommitMark::State::settled) return;
+  require_known_end();  // settling would cut off the evidence
+  make_all_durable();
 }
 
-void LedgerState::require_lines_to_go_on_from() const {
+void LedgerState::require_known_end() const {
   try {
     require_known_features(*writer_, files_.database);
-    require_lines(*writer_, read_remembered_end(turn_));
+    require_lines(*writer_, read_end_mark(writer_lock_file_));
   } catch (const StorageFailure& failure) {
     throw_translated(failure, "ledger " + files_.database);
   }
 }
 
-EndReading LedgerState::remembered_end() const {
-  return options_.accept_missing_lines ? EndReading{} : read_remembered_end(files_);
+EndMarkReading LedgerState::end_mark_reading() const {
+  return options_.accept_missing_lines ? EndMarkReading{} : read_end_mark(files_);
 }
 
-void LedgerState::require_lines(Connection& reader, const EndReading& remembered) const {
-  if (!options_.accept_missing_lines) require_remembered_lines(reader, remembered, files_);
+void LedgerState::require_lines(Connection& reader, const EndMarkReading& remembered) const {
+  if (!options_.accept_missing_lines) require_marked_lines(reader, remembered, files_);
 }
 
-void LedgerState::require_remembered_end(const Standing& standing) {
-  const EndReading remembered = read_remembered_end(turn_);
-  const RememberedEnd now = end_of(standing);
+void LedgerState::require_marked_end(const LedgerTip& tip) {
+  const EndMarkReading remembered = read_end_mark(writer_lock_file_);
+  const EndMark now = end_mark_of(tip);
   if (remembered.end == now) return;
   require_lines(*writer_, remembered);
   if (options_.accept_missing_lines) return;  // the mark stays until the recovery is on record
-  if (remembered.memory == EndMemory::none) {
+  if (remembered.state == EndMarkState::none) {
     warn("nothing remembers how many lines it should have: it is a copy, or " + files_.lock() +
          " was deleted. From now on that file remembers " + std::to_string(now.lines));
-  } else if (remembered.memory == EndMemory::unreadable) {
+  } else if (remembered.state == EndMarkState::unreadable) {
     warn(files_.lock() + " is damaged and does not say how many lines the ledger should have. From now on it "
          "remembers " + std::to_string(now.lines));
   }
-  remember_end(now);
+  update_end_mark(now);
 }
 
-void LedgerState::remember_end(const RememberedEnd& end) noexcept {
+void LedgerState::update_end_mark(const EndMark& end) noexcept {
   try {
-    const int error = write_remembered_end(turn_, end);
+    const int error = write_end_mark(writer_lock_file_, end);
     if (error != 0) {
       warn(system_message("cannot write to " + files_.lock() + " how many lines the ledger has", error) +
            "; everything that was recorded is durable, and the next writer tries again");
@@ -315,18 +315,19 @@ void LedgerState::remember_end(const RememberedEnd& end) noexcept {
   }
 }
 
-void LedgerState::settle_all() {
+void LedgerState::make_all_durable() {
   try {
-    settle(*writer_, files_);
-    settled();
+    make_log_durable(*writer_, files_);
+    clear_commit_mark();
   } catch (const StorageFailure& failure) {
     fail(failure, "settling what an interrupted commit left");
   }
 }
 
-void LedgerState::committing(std::int64_t first) {
+void LedgerState::set_commit_mark(std::int64_t first) {
   const int error = write_commit_mark(
-      turn_, {.state = CommitMark::State::committing, .boot_id = current_boot_id(), .first = first});
+      writer_lock_file_,
+      {.state = CommitMark::State::committing, .boot_id = current_boot_id(), .first = first});
   if (error != 0) {
     throw_refused("ledger " + files_.database + ": writing " + files_.lock(), error, "; nothing was done");
   }
@@ -334,11 +335,11 @@ void LedgerState::committing(std::int64_t first) {
   if (options_.before_commit) options_.before_commit();
 }
 
-void LedgerState::settled() noexcept {
+void LedgerState::clear_commit_mark() noexcept {
   marked_ = false;
   try {
     // If it cannot be written, the next turn settles once more what is settled.
-    static_cast<void>(write_commit_mark(turn_, {.boot_id = current_boot_id()}));
+    static_cast<void>(write_commit_mark(writer_lock_file_, {.boot_id = current_boot_id()}));
   } catch (const std::exception&) {
     return;
   }
@@ -347,24 +348,24 @@ void LedgerState::settled() noexcept {
 std::int64_t LedgerState::durable_below(std::int64_t seq) {
   constexpr std::chrono::milliseconds kLongestPause(20);
   const Deadline deadline = deadline_after(options_.wait);
-  const Deadline until_said = deadline_after(kSilentWait);
+  const Deadline until_said = deadline_after(kReportHolderAfter);
   std::chrono::milliseconds pause(1);
   bool said = false;
   bool tried = false;  // and done, yet the mark is still there: it cannot be written
   for (;;) {
     // After an I/O error nothing is known of what the disk holds.
-    if (poisoned()) return 0;
+    if (poison_reason()) return 0;
     // The mark is read after the snapshot was taken: who wrote what is seen there had set it before, and
     // whoever took it out since had made that durable.
-    const std::int64_t doubtful = read_commit_mark(files_).doubtful_from(current_boot_id());
+    const std::int64_t doubtful = read_commit_mark(files_).first_doubtful_seq(current_boot_id());
     if (seq < doubtful) return doubtful;
-    const Settling settling = tried ? Settling::impossible : try_to_settle();
-    tried = settling == Settling::done;
+    const FinishAttempt settling = tried ? FinishAttempt::impossible : try_to_finish_commit();
+    tried = settling == FinishAttempt::done;
     if (tried) continue;
     const Deadline now = std::chrono::steady_clock::now();
-    if (settling == Settling::impossible || now >= deadline) return doubtful;
+    if (settling == FinishAttempt::impossible || now >= deadline) return doubtful;
     if (!said && now >= until_said) {
-      tell_whom_for(files_, options_.waiting);
+      report_lock_holder(files_, options_.report_wait);
       said = true;
     }
     std::this_thread::sleep_for(pause);
@@ -372,34 +373,34 @@ std::int64_t LedgerState::durable_below(std::int64_t seq) {
   }
 }
 
-LedgerState::Settling LedgerState::try_to_settle() noexcept {
+LedgerState::FinishAttempt LedgerState::try_to_finish_commit() noexcept {
   try {
     const LockAttempt attempt = try_process_lock(files_);
-    if (attempt.taken) return Settling::taken;
-    if (!attempt.writable || !owned(files_)) return Settling::impossible;
+    if (attempt.taken) return FinishAttempt::taken;
+    if (!attempt.writable || !owned(files_)) return FinishAttempt::impossible;
     // Its own state and connection: those of this ledger may be another thread's.
     LedgerState writer(files_.database, Access::read_write, options_);
-    writer.turn_ = attempt.lock->descriptor().get();
-    const bool usable = !writer.poisoned();
-    if (usable) writer.settle_what_was_left();
-    writer.turn_ = -1;
-    return usable ? Settling::done : Settling::impossible;
+    writer.writer_lock_file_ = attempt.lock->descriptor().get();
+    const bool usable = !writer.poison_reason();
+    if (usable) writer.finish_interrupted_commit();
+    writer.writer_lock_file_ = -1;
+    return usable ? FinishAttempt::done : FinishAttempt::impossible;
   } catch (const std::exception&) {
-    return Settling::impossible;
+    return FinishAttempt::impossible;
   }
 }
 
-void LedgerState::end_turn() noexcept {
+void LedgerState::give_back_writer_lock() noexcept {
   if (!own_process()) return;
   marked_ = false;
   process_lock_.give_back();
-  give_turn_back();
+  leave_thread_queue();
 }
 
 bool LedgerState::roll_back() noexcept {
   // SQLite may have ended the transaction itself; then nothing more may be issued for it.
   if (!writer_->in_transaction()) return true;
-  writer_->shared().forget();  // rows that are taken back
+  writer_->shared_rows().forget();  // rows that are taken back
   sqlite3_exec(writer_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
   if (!writer_->in_transaction()) return true;
   poison(std::string("a transaction could not be rolled back: ") + sqlite3_errmsg(writer_->handle()));
@@ -409,7 +410,7 @@ bool LedgerState::roll_back() noexcept {
 void LedgerState::fail(const StorageFailure& failure, const std::string& doing) {
   const std::string message = "ledger " + files_.database + ": " + doing + ": " + failure.what();
   const bool in_commit = std::exchange(marked_, false);
-  writer_->shared().forget();
+  writer_->shared_rows().forget();
   writer_failed_ = writer_failed_ || of_file(failure);
   if (kind_of(failure) == FailureKind::storage) {
     poison(doing + ": " + failure.what() + " (SQLite " + std::to_string(failure.code()) + ")");
@@ -419,22 +420,22 @@ void LedgerState::fail(const StorageFailure& failure, const std::string& doing) 
                                     "poisoned; reboot, then run `epsilog recover`"));
   }
   roll_back();
-  if (in_commit) leave_nothing_of_the_commit();
+  if (in_commit) discard_failed_commit();
   throw_translated(failure, "ledger " + files_.database + ": " + doing);
 }
 
 /// What was rolled back may lie in the log nevertheless, every byte of it. If it cannot be cut off now, the
 /// mark stays and the next turn does it.
-void LedgerState::leave_nothing_of_the_commit() noexcept {
+void LedgerState::discard_failed_commit() noexcept {
   try {
-    settle_all();
+    make_all_durable();
   } catch (const std::exception&) {
     return;
   }
 }
 
 void LedgerState::poison(const std::string& reason) noexcept {
-  if (!write_poison(files_, reason) && turn_ >= 0) write_poison(turn_, reason);
+  if (!write_poison(files_, reason) && writer_lock_file_ >= 0) write_poison(writer_lock_file_, reason);
   const std::lock_guard guard(mutex_);
   if (poisoned_here_.empty()) poisoned_here_ = reason;
 }
@@ -487,13 +488,13 @@ void LedgerState::restart_log() noexcept {
   const auto begun = std::chrono::steady_clock::now();
   bool begins_anew = false;
   {
-    ReadingGate::Closed gate(gate_);
+    ReadingGate::ClosedScope gate(gate_);
     gate.await_readers(kForReadersToLeave);
     // Some readers of this process may stay, and be in nobody's way: they began when all was moved. Of other
     // processes nothing is known here.
-    writer_->wait_for_others(gate.left());
+    writer_->set_busy_timeout(gate.left());
     begins_anew = checkpoint(SQLITE_CHECKPOINT_RESTART);
-    writer_->wait_for_others(Connection::kUsualWait);
+    writer_->set_busy_timeout(Connection::kBusyTimeout);
   }
   const auto ended = std::chrono::steady_clock::now();
   next_restart_ = begins_anew ? ended : ended + restart_pause_ * (ended - begun);
@@ -502,20 +503,20 @@ void LedgerState::restart_log() noexcept {
 
 /// Whoever copies an idle ledger should not lose what still lies in its WAL, and a read-only medium
 /// cannot replay one. Courtesy only: if somebody else is at work, they will do it.
-void LedgerState::leave_main_file_complete() noexcept {
+void LedgerState::checkpoint_before_closing() noexcept {
   if (writer_ == nullptr || over_) return;
   try {
     if (size_of(files_.wal()) == 0) return;
     if (!process_lock_.take_until(std::chrono::steady_clock::now())) return;
-    turn_ = process_lock_.file();
+    writer_lock_file_ = process_lock_.file();
     require_usable_for_writing();
-    require_lines_to_go_on_from();
-    settle_what_was_left();
-    writer_->wait_for_others(std::chrono::milliseconds(0));
+    require_known_end();
+    finish_interrupted_commit();
+    writer_->set_busy_timeout(std::chrono::milliseconds(0));
     checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
   } catch (const std::exception&) {
   }
-  turn_ = -1;
+  writer_lock_file_ = -1;
   process_lock_.give_back();
 }
 
@@ -562,7 +563,7 @@ void LedgerState::give_back_reader(std::unique_ptr<Connection> reader) noexcept 
 std::unique_ptr<Connection> LedgerState::take_candidate() {
   const std::lock_guard guard(mutex_);
   const auto found = std::find_if(idle_readers_.begin(), idle_readers_.end(),
-                                  [](const auto& reader) { return reader->candidate(); });
+                                  [](const auto& reader) { return reader->can_become_writer(); });
   if (found == idle_readers_.end()) return nullptr;
   std::unique_ptr<Connection> candidate = std::move(*found);
   idle_readers_.erase(found);
@@ -571,7 +572,7 @@ std::unique_ptr<Connection> LedgerState::take_candidate() {
 
 std::unique_ptr<Connection> LedgerState::open_reader() {
   const int refused = ::access(files_.directory.c_str(), W_OK) == 0 ? 0 : errno;
-  if (refused != 0 && file_verdict(FileCall::open, FileOf::beside, refused) == FileVerdict::passing)
+  if (refused != 0 && file_verdict(FileCall::open, FileRole::beside, refused) == FileVerdict::transient)
     throw_refused("cannot examine " + files_.directory, refused);
   const bool may_make_files = refused == 0;
   if (may_make_files && owned(files_)) {

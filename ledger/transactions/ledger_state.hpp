@@ -14,17 +14,17 @@
 
 #include "commit_mark.hpp"
 #include "connection.hpp"
+#include "end_mark.hpp"
 #include "epsilog/accounting/callback.hpp"
 #include "epsilog/ledger/ledger_options.hpp"
-#include "last_standing.hpp"
 #include "ledger_files.hpp"
-#include "open_ledger.hpp"
+#include "ledger_registration.hpp"
+#include "ledger_tip.hpp"
 #include "reading_gate.hpp"
 #include "record_log.hpp"
-#include "remembered_end.hpp"
 #include "replication.hpp"
 #include "schema_comparison.hpp"
-#include "turnstile.hpp"
+#include "writer_lock.hpp"
 
 namespace epsilog::ledger {
 
@@ -55,14 +55,14 @@ class LedgerState final {
   [[nodiscard]] SchemaWatch& schema_watch() noexcept { return schema_watch_; }
 
   /// Of the writer's connection. Requires  the turn is held.
-  [[nodiscard]] LastStanding& last_standing() noexcept { return last_standing_; }
+  [[nodiscard]] LedgerTipCache& tip_cache() noexcept { return tip_cache_; }
 
   /// Requires  the turn is held.
   [[nodiscard]] Replication& replication() noexcept { return replication_; }
   /// L.lock. Requires  the turn is held.
-  [[nodiscard]] int turn_file() const noexcept { return turn_; }
+  [[nodiscard]] int writer_lock_file() const noexcept { return writer_lock_file_; }
   /// The replica that a policy version names; none if nobody knows.
-  [[nodiscard]] std::optional<Replica> replica_named_by(const PolicyVersion& version) const;
+  [[nodiscard]] std::optional<Replica> replica_of_policy(const PolicyVersion& version) const;
   /// The same of the active one, by its number.
   /// Requires  the turn is held, a transaction.
   /// Throws    LedgerCorrupt if it cannot be read.
@@ -77,47 +77,47 @@ class LedgerState final {
   /// Throws  InvalidParameter in a forked child.
   void require_own_process() const;
   [[nodiscard]] bool own_process() const noexcept;
-  [[nodiscard]] std::optional<std::string> poisoned() const;
+  [[nodiscard]] std::optional<std::string> poison_reason() const;
 
   /// Waits for the turn to write.
   /// Throws  InvalidParameter (read-only, fork), LedgerBusy, LedgerIo (poisoned), LedgerUnusable,
   ///         FilesReplaced.
-  void take_turn();
+  void take_writer_lock();
   /// The same, waiting no longer than that: false if it is not to be had in that time. 0: if somebody has it
   /// or waits for it.
-  [[nodiscard]] bool take_turn_within(std::chrono::milliseconds wait);
-  void end_turn() noexcept;
+  [[nodiscard]] bool take_writer_lock_within(std::chrono::milliseconds wait);
+  void give_back_writer_lock() noexcept;
 
-  /// COMMIT is next: decisions from `first` on are not known to be durable, until settled() or, if this
+  /// COMMIT is next: decisions from `first` on are not known to be durable, until clear_commit_mark() or, if this
   /// process does not get that far, the next turn.
   /// Requires  the turn is held; `first` is the number after the last decision of before the transaction.
   /// Throws    LedgerBusy: nothing may be committed then.
-  void committing(std::int64_t first);
+  void set_commit_mark(std::int64_t first);
   /// COMMIT returned. Nothing may be said to be recorded if it went into files that lost their names.
   /// Requires  the turn is held.
   /// Throws    FilesReplaced: this ledger is over, and the mark of the COMMIT stays.
   void require_recorded_in_place();
   /// COMMIT returned, and with it the sync of the log.
-  void settled() noexcept;
+  void clear_commit_mark() noexcept;
   /// Compares the ledger with what L.lock remembers of its end, and brings the mark up to date where it is
-  /// behind, unreadable or not there. `standing` is what this transaction found.
+  /// behind, unreadable or not there. `tip` is what this transaction found.
   /// Requires  the turn is held, a transaction that has written nothing yet.
   /// Throws    LinesMissing, LedgerBusy (L.lock cannot be read), StorageFailure, LedgerCorrupt.
-  void require_remembered_end(const Standing& standing);
+  void require_marked_end(const LedgerTip& tip);
   /// Writes the end of the ledger into L.lock, after COMMIT returned. If that fails, it warns and the next
   /// turn does it. Requires  the turn is held.
-  void remember_end(const RememberedEnd& end) noexcept;
+  void update_end_mark(const EndMark& end) noexcept;
   /// What L.lock remembers, for a reader: before its snapshot begins.
   /// Throws  LedgerBusy.
-  [[nodiscard]] EndReading remembered_end() const;
+  [[nodiscard]] EndMarkReading end_mark_reading() const;
   /// Throws  LinesMissing unless `reader` sees every line that was remembered before its snapshot began, or
   ///         that is accepted (Options::accept_missing_lines).
-  void require_lines(Connection& reader, const EndReading& remembered) const;
+  void require_lines(Connection& reader, const EndMarkReading& remembered) const;
 
   /// Makes durable what can be read, whether or not somebody left a mark.
   /// Requires  the turn is held.
   /// Throws    LedgerBusy, LedgerIo (poisoned, or now is), LedgerCorrupt.
-  void settle_all();
+  void make_all_durable();
 
   /// Decisions below the result are durable. If `seq` is not among them, tries to make it so: as a writer
   /// would, if nobody holds the turn, else by waiting for whoever does, at most Options::wait.
@@ -147,48 +147,49 @@ class LedgerState final {
  private:
   void require_writer();
   void renew_writer_that_failed();
-  void use_turn();
-  void give_turn_back() noexcept;
+  void prepare_to_write();
+  void leave_thread_queue() noexcept;
   /// Throws  FilesReplaced unless the names lead to what `open` has open, if given; this ledger is over then.
   void require_in_place(const Connection* open);
   void require_not_over() const;
   void require_ours_to_write() const;
   void open_writer();
   [[nodiscard]] std::unique_ptr<Connection> take_candidate();
-  [[nodiscard]] std::optional<std::string> poisoned(accounting::CallbackRef<CommitMark()> mark_left) const;
+  [[nodiscard]] std::optional<std::string> poison_reason(
+      accounting::CallbackRef<CommitMark()> mark_left) const;
   void require_usable_for_writing();
-  void settle_what_was_left();
+  void finish_interrupted_commit();
   /// Throws  NeedsFeature, LinesMissing.
-  void require_lines_to_go_on_from() const;
-  enum class Settling { done, taken, impossible };
-  [[nodiscard]] Settling try_to_settle() noexcept;
-  [[nodiscard]] bool turn_taken() const noexcept;
+  void require_known_end() const;
+  enum class FinishAttempt { done, taken, impossible };
+  [[nodiscard]] FinishAttempt try_to_finish_commit() noexcept;
+  [[nodiscard]] bool is_writer_lock_taken() const noexcept;
   void try_to_replicate() const noexcept;
-  void leave_nothing_of_the_commit() noexcept;
+  void discard_failed_commit() noexcept;
   void poison(const std::string& reason) noexcept;
   /// Whether it did all that it was to do.
   bool checkpoint(int mode) noexcept;
   [[nodiscard]] bool log_is_long() const noexcept;
   void restart_log() noexcept;
-  void leave_main_file_complete() noexcept;
+  void checkpoint_before_closing() noexcept;
   [[nodiscard]] std::unique_ptr<Connection> open_reader();
   [[nodiscard]] std::unique_ptr<Connection> open_without_log() const;
 
   const LedgerFiles files_;
   const FileIdentity identity_;
   ReadingGate& gate_;
-  const OpenLedger registered_;  // also while no connection is open
+  const LedgerRegistration registered_;  // also while no connection is open
   const pid_t process_;
   const Options options_;
   const Access access_;
   std::string ledger_id_;
-  ThreadTurns turns_;
+  ThreadQueue thread_queue_;
   ProcessLock process_lock_;            // of whoever has the turn of the threads
   std::mutex opening_;                  // guards that writer_ is made
   std::unique_ptr<Connection> writer_;  // null: read-only, or nobody has written yet
   bool writer_failed_ = false;          // a file did: the next turn opens it again
   SchemaWatch schema_watch_;            // of what writer_ has open
-  LastStanding last_standing_;          // likewise
+  LedgerTipCache tip_cache_;            // likewise
   Replication replication_{files_, ledger_id_};
   std::optional<std::pair<std::int64_t, std::optional<Replica>>> active_replica_;  // (version, its replica)
   std::int64_t frame_bytes_ = 0;                                                   // of one frame of the WAL
@@ -196,7 +197,7 @@ class LedgerState final {
   int moved_frames_ = 0;  // of these, when they were last copied into the database
   std::chrono::steady_clock::time_point next_restart_{};  // of the log, not before
   int restart_pause_ = 1;                                 // after the next attempt, in units of what it takes
-  int turn_ = -1;                                         // L.lock, while this ledger has the turn
+  int writer_lock_file_ = -1;                             // L.lock, while this ledger has the turn
   bool marked_ = false;                                   // a COMMIT of this turn has not returned
   std::atomic<bool> over_ = false;                        // its files were replaced
   mutable std::mutex mutex_;                              // guards what follows

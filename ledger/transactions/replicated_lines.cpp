@@ -12,7 +12,7 @@
 
 namespace epsilog::ledger {
 
-std::optional<Replica> LedgerState::replica_named_by(const PolicyVersion& version) const {
+std::optional<Replica> LedgerState::replica_of_policy(const PolicyVersion& version) const {
   if (!options_.replica) return std::nullopt;
   return options_.replica(version);
 }
@@ -21,7 +21,7 @@ const std::optional<Replica>& LedgerState::active_replica(std::int64_t version) 
   if (!active_replica_ || active_replica_->first != version) {
     active_replica_.reset();
     active_replica_.emplace(
-        version, options_.replica ? replica_named_by(read_active_policy(*writer_, version)) : std::nullopt);
+        version, options_.replica ? replica_of_policy(read_active_policy(*writer_, version)) : std::nullopt);
   }
   return active_replica_->second;
 }
@@ -35,7 +35,7 @@ std::int64_t LedgerState::replicated_lines(std::int64_t index, std::int64_t repl
     const std::int64_t size = std::max(replica_size, read_replica_mark(files_, ledger_id_).size);
     if (index < size) return size;
     // Whoever has the turn may be between its COMMIT and that.
-    if (turn_taken()) {
+    if (is_writer_lock_taken()) {
       if (std::chrono::steady_clock::now() >= deadline) return size;
       std::this_thread::sleep_for(kPause);
     } else if (std::exchange(tried, true)) {
@@ -58,7 +58,7 @@ void LedgerState::try_to_replicate() const noexcept {
   }
 }
 
-bool LedgerState::turn_taken() const noexcept {
+bool LedgerState::is_writer_lock_taken() const noexcept {
   try {
     return try_process_lock(files_).taken;
   } catch (const std::exception&) {

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "decision_id.hpp"
+#include "decision_lookup.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
-#include "found_decisions.hpp"
 #include "known_features.hpp"
 #include "ledger_clock.hpp"
 #include "queries.hpp"
-#include "read_asker_charges.hpp"
+#include "read_principal_charges.hpp"
 #include "record_log.hpp"
 #include "record_rows.hpp"
 #include "request_text.hpp"
@@ -45,15 +45,15 @@ void SnapshotState::begin() {
   meta_.reset();
   reader = std::make_unique<ReadingGate::Reader>(ledger->gate());
   try {
-    const EndReading remembered = ledger->remembered_end();
+    const EndMarkReading remembered = ledger->end_mark_reading();
     connection->query("BEGIN").run();
     // A deferred transaction begins with its first read. What the row says is for who needs it.
     static_cast<void>(connection->query("SELECT one FROM meta").step());
-    if (connection->shared().forget_if_changed(*connection))
+    if (connection->shared_rows().forget_if_changed(*connection))
       require_known_features(*connection, ledger->files().database);
     ledger->require_lines(*connection, remembered);
   } catch (...) {
-    connection->shared().expect_change();  // what was refused is looked at again
+    connection->shared_rows().expect_change();  // what was refused is looked at again
     end();
     throw;
   }
@@ -69,10 +69,10 @@ void SnapshotState::end() noexcept {
   reader.reset();
 }
 
-void SnapshotState::hold() {
+void SnapshotState::keep_open() {
   ledger->require_own_process();
   end();
-  held = true;
+  open_throughout = true;
   try {
     begin();
   } catch (const StorageFailure& failure) {
@@ -81,8 +81,8 @@ void SnapshotState::hold() {
   }
 }
 
-void SnapshotState::let_go() noexcept {
-  held = false;
+void SnapshotState::close_between_reads() noexcept {
+  open_throughout = false;
   if (ledger->own_process()) end();
 }
 
@@ -148,40 +148,40 @@ Snapshot::Snapshot(std::unique_ptr<SnapshotState> state) : state_(std::move(stat
 Snapshot::Snapshot(Snapshot&&) noexcept = default;
 Snapshot::~Snapshot() = default;
 
-void Snapshot::hold() {
-  state_->hold();
+void Snapshot::keep_open() {
+  state_->keep_open();
 }
 
-void Snapshot::let_go() noexcept {
-  state_->let_go();
+void Snapshot::close_between_reads() noexcept {
+  state_->close_between_reads();
 }
 
 std::string Snapshot::ledger_id() {
   return state_->ledger->ledger_id();
 }
 
-std::optional<std::string> Snapshot::poisoned() const {
-  return state_->ledger->poisoned();
+std::optional<std::string> Snapshot::poison_reason() const {
+  return state_->ledger->poison_reason();
 }
 
-std::optional<StoredDecision> Snapshot::find_key(const std::string& principal, const std::string& key) {
-  return state_->reading([&](Connection& c) {
+std::optional<StoredDecision> Snapshot::find_by_key(const std::string& principal, const std::string& key) {
+  return state_->run_read([&](Connection& c) {
     auto found = find_decision_by_key(c, principal, key);
     state_->withhold(found);
     return found;
   });
 }
 
-std::optional<StoredDecision> Snapshot::find_id(const std::string& id) {
-  return state_->reading([&](Connection& c) {
+std::optional<StoredDecision> Snapshot::find_by_id(const std::string& id) {
+  return state_->run_read([&](Connection& c) {
     auto found = find_decision_by_id(c, id);
     state_->withhold(found);
     return found;
   });
 }
 
-std::optional<StoredDecision> Snapshot::find_token(const std::string& token) {
-  return state_->reading([&](Connection& c) {
+std::optional<StoredDecision> Snapshot::find_by_token(const std::string& token) {
+  return state_->run_read([&](Connection& c) {
     auto found = find_decision_by_token(c, token);
     state_->withhold(found);
     return found;
@@ -189,25 +189,25 @@ std::optional<StoredDecision> Snapshot::find_token(const std::string& token) {
 }
 
 std::int64_t Snapshot::active_policy_version() {
-  return state_->reading(
+  return state_->run_read(
       [&](Connection& c) { return read_active_version(c, state_->meta().policy_versions); });
 }
 
 PolicyVersion Snapshot::active_policy() {
-  return state_->reading(
+  return state_->run_read(
       [&](Connection& c) { return read_active_policy(c, state_->meta().policy_versions); });
 }
 
 std::vector<AccountState> Snapshot::accounts(const std::string& dataset) {
-  return state_->reading([&](Connection& c) { return read_accounts(c, dataset); });
+  return state_->run_read([&](Connection& c) { return read_accounts(c, dataset); });
 }
 
 std::vector<AccountState> Snapshot::accounts(std::span<const AccountName> names) {
-  return state_->reading([&](Connection& c) { return find_accounts(c, names); });
+  return state_->run_read([&](Connection& c) { return find_accounts(c, names); });
 }
 
 std::vector<StoredDecision> Snapshot::children(const std::string& id) {
-  return state_->reading([&](Connection& c) {
+  return state_->run_read([&](Connection& c) {
     auto found = read_children(c, id);
     for (StoredDecision& child : found) state_->withhold(child);
     return found;
@@ -215,31 +215,31 @@ std::vector<StoredDecision> Snapshot::children(const std::string& id) {
 }
 
 std::string Snapshot::now() {
-  return state_->reading(
+  return state_->run_read(
       [&](Connection&) { return time_text(observe(state_->meta(), state_->ledger->clock()()).now_ms); });
 }
 
-AskerCharges Snapshot::charges(const AskerWindow& window) {
-  return state_->reading([&](Connection& c) {
-    return read_asker_charges(c, window, observe(state_->meta(), state_->ledger->clock()()).now_ms);
+PrincipalCharges Snapshot::charges(const ChargeWindow& window) {
+  return state_->run_read([&](Connection& c) {
+    return read_principal_charges(c, window, observe(state_->meta(), state_->ledger->clock()()).now_ms);
   });
 }
 
-std::vector<std::string> Snapshot::overdue() {
-  return state_->reading([&](Connection& c) {
+std::vector<std::string> Snapshot::overdue_ids() {
+  return state_->run_read([&](Connection& c) {
     return read_overdue(c, time_text(observe(state_->meta(), state_->ledger->clock()()).now_ms));
   });
 }
 
 std::string Snapshot::calendar_time() {
-  return state_->reading([&](Connection&) {
+  return state_->run_read([&](Connection&) {
     const ClockObservation clock = observe(state_->meta(), state_->ledger->clock()());
     return clock.state.held_at.empty() ? time_text(clock.now_ms) : clock.state.held_at;
   });
 }
 
 std::optional<std::string> Snapshot::calendar_held_at() {
-  return state_->reading([&](Connection&) -> std::optional<std::string> {
+  return state_->run_read([&](Connection&) -> std::optional<std::string> {
     const ClockObservation clock = observe(state_->meta(), state_->ledger->clock()());
     if (clock.state.held_at.empty()) return std::nullopt;
     return clock.state.held_at;
@@ -247,20 +247,20 @@ std::optional<std::string> Snapshot::calendar_held_at() {
 }
 
 std::optional<std::string> Snapshot::location(const std::string& dataset) {
-  return state_->reading([&](Connection& c) { return read_location(c, dataset); });
+  return state_->run_read([&](Connection& c) { return read_location(c, dataset); });
 }
 
 std::optional<std::string> Snapshot::find_grant(const std::string& principal, const std::string& request) {
-  return state_->reading([&](Connection& c) -> std::optional<std::string> {
+  return state_->run_read([&](Connection& c) -> std::optional<std::string> {
     const auto parts = request_parts(request, "");
-    const auto who = c.shared().number_of_name(c, principal);
+    const auto who = c.shared_rows().number_of_name(c, principal);
     if (!parts || !who) return std::nullopt;
     Query row = c.query(
         "SELECT d.seq, d.id, d.line FROM decision AS d JOIN plan AS p ON p.no = d.plan"
         " WHERE d.seq > (SELECT max(seq) FROM decision) - ?6 AND d.principal = ?1 AND d.outcome = 1"
         " AND d.purpose = ?3 AND d.holding = ?4 AND d.conflicting_key = ?5 AND p.question = ?2"
         " ORDER BY d.seq DESC LIMIT 1");
-    row.with(*who, parts->question, parts->purpose, static_cast<std::int64_t>(parts->holding),
+    row.with(*who, parts->question, parts->purpose, static_cast<std::int64_t>(parts->reservation_kind),
              parts->conflicting_key, kSameRequestWindow);
     if (!row.step()) return std::nullopt;
     StoredDecision found;
@@ -274,11 +274,11 @@ std::optional<std::string> Snapshot::find_grant(const std::string& principal, co
 }
 
 std::optional<Seal> Snapshot::seal() {
-  return state_->reading([](Connection& connection) { return read_seal(connection); });
+  return state_->run_read([](Connection& connection) { return read_seal(connection); });
 }
 
-std::int64_t Snapshot::decisions() {
-  return state_->reading([&](Connection&) { return state_->meta().decisions; });
+std::int64_t Snapshot::decision_count() {
+  return state_->run_read([&](Connection&) { return state_->meta().decisions; });
 }
 
 namespace {
@@ -304,7 +304,7 @@ void Snapshot::each_line(std::int64_t from, const std::function<void(std::string
 
 void Snapshot::each_line(std::int64_t from, std::int64_t end,
                          const std::function<void(std::string_view line)>& visit) {
-  state_->reading([&](Connection& db) {
+  state_->run_read([&](Connection& db) {
     StoredLines lines(db, from, end);
     std::int64_t decisions = decisions_before_line(db, from);
     while (lines.next()) {
@@ -326,7 +326,7 @@ void Snapshot::each_line(std::int64_t from, std::int64_t end,
 
 void Snapshot::each_event_line(std::int64_t after_decision,
                                const std::function<void(const EventLine&)>& visit) {
-  state_->reading([&](Connection& db) {
+  state_->run_read([&](Connection& db) {
     StoredLines lines(db, line_of_decision(db, after_decision) + 1);
     std::int64_t decisions = after_decision;
     while (lines.next()) {
@@ -347,7 +347,7 @@ void Snapshot::each_event_line(std::int64_t after_decision,
 }
 
 TreeHead Snapshot::tree() {
-  return state_->reading([&](Connection& db) { return state_->ledger->tree(db, state_->meta().log_size); });
+  return state_->run_read([&](Connection& db) { return state_->ledger->tree(db, state_->meta().log_size); });
 }
 
 namespace {
@@ -367,31 +367,31 @@ auto stored_nodes(Connection& db) {
 }  // namespace
 
 TreeHead Snapshot::tree(std::uint64_t size) {
-  return state_->reading([&](Connection& db) {
+  return state_->run_read([&](Connection& db) {
     require_lines(*state_, size);
     return TreeHead{.size = size, .root = tree_root(size, stored_nodes(db))};
   });
 }
 
 std::vector<Hash> Snapshot::inclusion_proof(std::uint64_t index, std::uint64_t size) {
-  return state_->reading([&](Connection& db) {
+  return state_->run_read([&](Connection& db) {
     require_lines(*state_, size);
     return ledger::inclusion_proof(index, size, stored_nodes(db));
   });
 }
 
 std::vector<Hash> Snapshot::consistency_proof(std::uint64_t older, std::uint64_t newer) {
-  return state_->reading([&](Connection& db) {
+  return state_->run_read([&](Connection& db) {
     require_lines(*state_, newer);
     return ledger::consistency_proof(older, newer, stored_nodes(db));
   });
 }
 
-std::optional<LogPlace> Snapshot::log_place(const StoredDecision& decision,
-                                            const std::optional<TreeHead>& tree) {
+std::optional<LogPosition> Snapshot::log_position(const StoredDecision& decision,
+                                                  const std::optional<TreeHead>& tree) {
   if (!decision.durable) return std::nullopt;
-  return state_->reading([&](Connection& db) -> std::optional<LogPlace> {
-    LogPlace place{
+  return state_->run_read([&](Connection& db) -> std::optional<LogPosition> {
+    LogPosition place{
         .index = static_cast<std::uint64_t>(decision.line), .leaf = leaf_of(db, decision), .tree = {}};
     if (tree && place.index < tree->size) {
       place.tree = *tree;
@@ -405,7 +405,7 @@ std::optional<LogPlace> Snapshot::log_place(const StoredDecision& decision,
 }
 
 Hash Snapshot::leaf(std::int64_t index) {
-  return state_->reading([&](Connection& db) {
+  return state_->run_read([&](Connection& db) {
     Hash leaf{};
     if (index < 0) throw LedgerCorrupt("line " + std::to_string(index) + " is not there");
     read_nodes(db, 0, static_cast<std::uint64_t>(index), std::span(&leaf, 1));
@@ -414,7 +414,7 @@ Hash Snapshot::leaf(std::int64_t index) {
 }
 
 void Snapshot::each_policy_version(const std::function<void(const PolicyVersion&)>& visit) {
-  state_->reading([&](Connection& connection) {
+  state_->run_read([&](Connection& connection) {
     SQLite::Statement statement =
         connection.prepare("SELECT " EPSILOG_POLICY_COLUMNS " FROM policy_version ORDER BY version");
     Query rows(statement, connection.handle());
@@ -423,7 +423,7 @@ void Snapshot::each_policy_version(const std::function<void(const PolicyVersion&
 }
 
 void Snapshot::each_limit_change(const std::function<void(const LimitChange&)>& visit) {
-  state_->reading([&](Connection& connection) {
+  state_->run_read([&](Connection& connection) {
     enum class Column : int {
       seq,
       after_decision,
@@ -454,7 +454,7 @@ void Snapshot::each_limit_change(const std::function<void(const LimitChange&)>& 
 }
 
 void Snapshot::each_limit_removal(const std::function<void(const LimitRemoval&)>& visit) {
-  state_->reading([&](Connection& connection) {
+  state_->run_read([&](Connection& connection) {
     enum class Column : int { seq, after_decision, policy_version, account, removed_at, by, why };
     SQLite::Statement statement = connection.prepare(
         "SELECT seq, after_decision, policy_version, account, at, by, why"
@@ -473,7 +473,7 @@ void Snapshot::each_limit_removal(const std::function<void(const LimitRemoval&)>
 }
 
 void Snapshot::each_key_event(const std::function<void(const KeyEvent&)>& visit) {
-  state_->reading([&](Connection& connection) {
+  state_->run_read([&](Connection& connection) {
     enum class Column : int { seq, retired, verifier_key, at, by, why };
     SQLite::Statement statement =
         connection.prepare("SELECT seq, retired, verifier_key, at, by, why FROM key_event ORDER BY seq");
@@ -490,7 +490,7 @@ void Snapshot::each_key_event(const std::function<void(const KeyEvent&)>& visit)
 }
 
 void Snapshot::each_clock_event(const std::function<void(const ClockEvent&)>& visit) {
-  state_->reading([&](Connection& connection) {
+  state_->run_read([&](Connection& connection) {
     SQLite::Statement statement =
         connection.prepare("SELECT " EPSILOG_CLOCK_COLUMNS " FROM clock_event ORDER BY seq");
     Query rows(statement, connection.handle());
@@ -499,7 +499,7 @@ void Snapshot::each_clock_event(const std::function<void(const ClockEvent&)>& vi
 }
 
 void Snapshot::each_relocation(const std::function<void(const Relocation&)>& visit) {
-  state_->reading([&](Connection& connection) {
+  state_->run_read([&](Connection& connection) {
     enum class Column : int { seq, event, after_decision, dataset, path, at, by, why };
     SQLite::Statement statement = connection.prepare(
         "SELECT seq, event, after_decision, dataset, path, at, by, why FROM relocation ORDER BY seq");
@@ -517,10 +517,10 @@ void Snapshot::each_relocation(const std::function<void(const Relocation&)>& vis
   });
 }
 
-std::vector<std::string> Snapshot::untold_replicas() {
-  return state_->reading([](Connection& connection) {
+std::vector<std::string> Snapshot::stale_replicas() {
+  return state_->run_read([](Connection& connection) {
     std::vector<std::string> paths;
-    for (const UntoldReplica& untold : read_untold(connection)) paths.push_back(untold.replica.path);
+    for (const StaleReplica& stale : read_stale_replicas(connection)) paths.push_back(stale.replica.path);
     return paths;
   });
 }

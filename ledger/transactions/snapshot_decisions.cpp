@@ -10,8 +10,8 @@
 #include "epsilog/ledger/ledger_time.hpp"
 #include "epsilog/ledger/snapshot.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
+#include "leaf_check.hpp"
 #include "queries.hpp"
-#include "recorded_line.hpp"
 #include "snapshot_state.hpp"
 #include "stored_bytes.hpp"
 
@@ -44,7 +44,7 @@ std::string id_if_any(const Query& row) {
 }
 std::string dataset_if_any(Connection& connection, const Query& row) {
   try {
-    return connection.shared().name(connection, row.integer(DecisionColumn::dataset));
+    return connection.shared_rows().name(connection, row.integer(DecisionColumn::dataset));
   } catch (const LedgerCorrupt&) {
     return "";
   }
@@ -107,12 +107,12 @@ void Snapshot::each_decision(const std::string& dataset, std::int64_t limit,
                              const std::function<void(const StoredDecision&)>& visit,
                              const std::function<void(const MalformedRecord&)>& malformed) {
   static_cast<void>(
-      each_decision({.dataset = dataset, .after = before_last(dataset, limit)}, visit, malformed));
+      each_decision({.dataset = dataset, .after = seq_before_last(dataset, limit)}, visit, malformed));
 }
 
-std::int64_t Snapshot::before_last(const std::string& dataset, std::int64_t limit) {
+std::int64_t Snapshot::seq_before_last(const std::string& dataset, std::int64_t limit) {
   if (limit <= 0) return -1;
-  return state_->reading([&](Connection& c) { return start_of_last(c, dataset, limit); }) - 1;
+  return state_->run_read([&](Connection& c) { return start_of_last(c, dataset, limit); }) - 1;
 }
 
 namespace {
@@ -203,7 +203,7 @@ RangeEnd Snapshot::each_decision(const DecisionRange& range,
 RangeEnd Snapshot::each_decision_while(const DecisionRange& range,
                                        const std::function<bool(const StoredDecision&)>& visit,
                                        const std::function<void(const MalformedRecord&)>& malformed) {
-  return state_->reading([&](Connection& db) {
+  return state_->run_read([&](Connection& db) {
     RangeWalk walk(db, range);
     SQLite::Statement statement = walk.rows();
     Query rows(statement, db.handle());
@@ -221,7 +221,7 @@ RangeEnd Snapshot::each_decision_while(const DecisionRange& range,
 }
 
 void Snapshot::each_outcome(std::int64_t after, const std::function<void(const DecisionOutcome&)>& visit) {
-  state_->reading([&](Connection& db) {
+  state_->run_read([&](Connection& db) {
     enum class Column : int { seq, time, principal, outcome, rows };
     Query rows = db.query(
         "SELECT seq, time, principal, outcome, CASE WHEN outcome = 2 THEN"
@@ -234,7 +234,7 @@ void Snapshot::each_outcome(std::int64_t after, const std::function<void(const D
       try {
         found = DecisionOutcome{.seq = rows.integer(Column::seq),
                                 .time = rows.time(Column::time),
-                                .principal = db.shared().name(db, rows.integer(Column::principal)),
+                                .principal = db.shared_rows().name(db, rows.integer(Column::principal)),
                                 .outcome = outcome_of(rows.integer(Column::outcome)),
                                 .rows = std::max<std::int64_t>(rows.integer(Column::rows), 1)};
       } catch (const LedgerCorrupt&) {
@@ -245,10 +245,10 @@ void Snapshot::each_outcome(std::int64_t after, const std::function<void(const D
   });
 }
 
-std::int64_t Snapshot::decisions_before(const std::string& time) {
+std::int64_t Snapshot::decision_count_before(const std::string& time) {
   if (!is_time(time)) throw InvalidParameter("snapshot: '" + time + "' is no ledger time");
   const std::int64_t sought = parse_time(time);
-  return state_->reading([&](Connection& db) {
+  return state_->run_read([&](Connection& db) {
     const auto recorded_before = [&](std::int64_t seq) {
       Query row = db.query("SELECT time < ?2 FROM decision WHERE seq = ?1");
       row.with(seq, sought);
@@ -276,7 +276,7 @@ void Snapshot::each_open(const std::string& dataset, const std::function<void(co
 RangeEnd Snapshot::each_open_while(const DecisionRange& range,
                                    const std::function<bool(const StoredDecision&)>& visit,
                                    const std::function<void(const MalformedRecord&)>& malformed) {
-  return state_->reading([&](Connection& connection) {
+  return state_->run_read([&](Connection& connection) {
     SQLite::Statement statement = connection.prepare(
         EPSILOG_DECISION_COLUMNS
         "WHERE d.seq IN (SELECT seq FROM open_decision WHERE seq > ?2)"

@@ -25,25 +25,25 @@ class SnapshotState final {
   void begin();
   /// Requires  no statement is in use.
   void end() noexcept;
-  /// As Snapshot::hold() and let_go().
-  void hold();
-  void let_go() noexcept;
+  /// As Snapshot::keep_open() and close_between_reads().
+  void keep_open();
+  void close_between_reads() noexcept;
   /// Ends the slice that is being read, does something, and begins the next one. Where the snapshot is held
   /// there is but one.
-  /// Requires  within reading(), no statement in use.
+  /// Requires  within run_read(), no statement in use.
   template <class Step>
   void between_slices(Step step) {
-    if (!held) end();
+    if (!open_throughout) end();
     step();
-    if (!held) begin();
+    if (!open_throughout) begin();
   }
 
   /// Runs a read and translates what goes wrong.
   template <class Read>
-  auto reading(Read read) {
+  auto run_read(Read read) {
     ledger->require_own_process();
     try {
-      const Reading opened(*this);
+      const ReadScope opened(*this);
       return read(*connection);
     } catch (const StorageFailure& failure) {
       fit = false;
@@ -54,7 +54,7 @@ class SnapshotState final {
   /// The same of one that is over at once and looks at nothing that changes: where the snapshot was let go,
   /// each statement of it is a transaction of its own, which is all that such a read needs.
   template <class Read>
-  auto looking_up(Read read) {
+  auto run_lookup(Read read) {
     ledger->require_own_process();
     try {
       std::optional<ReadingGate::Reader> passes;
@@ -67,7 +67,7 @@ class SnapshotState final {
   }
 
   /// The row of meta, which each slice reads once at most.
-  /// Requires  within reading(). Throws  LedgerCorrupt.
+  /// Requires  within run_read(). Throws  LedgerCorrupt.
   [[nodiscard]] const Meta& meta() {
     if (!meta_) meta_ = read_meta(*connection);
     return *meta_;
@@ -88,7 +88,7 @@ class SnapshotState final {
   std::shared_ptr<LedgerState> ledger;
   std::unique_ptr<ReadingGate::Reader> reader;  // before the transaction begins, until it has ended
   std::unique_ptr<Connection> connection;
-  bool held = true;                ///< also while nothing is read
+  bool open_throughout = true;     ///< also while nothing is read
   bool fit = true;                 ///< for another snapshot
   std::int64_t durable_below = 0;  ///< as found so far
   bool gave_up = false;            ///< on what is not below: waited for once
@@ -100,14 +100,14 @@ class SnapshotState final {
   std::optional<Meta> meta_;
 
   /// The transaction, for a read that finds none.
-  class Reading final {
+  class ReadScope final {
    public:
-    explicit Reading(SnapshotState& state) : state_(state), begins_(state.reader == nullptr) {
+    explicit ReadScope(SnapshotState& state) : state_(state), begins_(state.reader == nullptr) {
       if (begins_) state.begin();
     }
-    Reading(const Reading&) = delete;
-    Reading& operator=(const Reading&) = delete;
-    ~Reading() {
+    ReadScope(const ReadScope&) = delete;
+    ReadScope& operator=(const ReadScope&) = delete;
+    ~ReadScope() {
       if (begins_) state_.end();
     }
 

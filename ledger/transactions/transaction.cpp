@@ -8,15 +8,15 @@
 
 #include "account_checksum.hpp"
 #include "decision_id.hpp"
+#include "decision_lookup.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/canonical_json.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
-#include "found_decisions.hpp"
 #include "known_features.hpp"
 #include "lock_holder.hpp"
-#include "read_asker_charges.hpp"
+#include "read_principal_charges.hpp"
 #include "schema.hpp"
 #include "seal_rows.hpp"
 #include "stored_bytes.hpp"
@@ -70,9 +70,9 @@ auto lookup(LookUp look_up) -> Lookup<decltype(look_up())> {
   }
 }
 
-bool take_turn(LedgerState& ledger, std::optional<std::chrono::milliseconds> within) {
-  if (within) return ledger.take_turn_within(*within);
-  ledger.take_turn();
+bool take_writer_lock(LedgerState& ledger, std::optional<std::chrono::milliseconds> within) {
+  if (within) return ledger.take_writer_lock_within(*within);
+  ledger.take_writer_lock();
   return true;
 }
 
@@ -82,7 +82,7 @@ void require(bool condition, const std::string& message) {
   if (!condition) throw InvalidParameter("ledger: " + message);
 }
 
-AccountOpened opened_account(std::int64_t id, const AccountState& fresh, const std::string& opened_at) {
+AccountRecord new_account_record(std::int64_t id, const AccountState& fresh, const std::string& opened_at) {
   return {.id = id, .name = fresh.name(), .limit = fresh.balance.limit, .opened_at = opened_at};
 }
 
@@ -102,8 +102,8 @@ void require_sound_account(const AccountState& account) {
 TransactionState::TransactionState(std::shared_ptr<LedgerState> shared,
                                    std::optional<std::chrono::milliseconds> within, const PolicyVersion* next,
                                    ReplicaUse use, OnSeal on_seal)
-    : ledger(std::move(shared)), replica_use(use), has_turn(take_turn(*ledger, within)) {
-  if (!has_turn) {
+    : ledger(std::move(shared)), replica_use(use), has_writer_lock(take_writer_lock(*ledger, within)) {
+  if (!has_writer_lock) {
     liveness->open = false;
     return;
   }
@@ -115,29 +115,29 @@ TransactionState::TransactionState(std::shared_ptr<LedgerState> shared,
                            " has another schema than when it was opened; open it again");
     }
     ledger->schema_watch().require_shipped(db, ledger->files().database);
-    const Standing& standing = ledger->last_standing().read(db, ledger->files().database);
-    if (standing.meta.read_only) {
+    const LedgerTip& tip = ledger->tip_cache().read(db, ledger->files().database);
+    if (tip.meta.read_only) {
       throw LedgerUnusable("ledger " + ledger->files().database +
                            " was made from exported lines and is read-only: it shows a history, and grants "
                            "nothing");
     }
-    ledger->require_remembered_end(standing);
-    untold = standing.untold;
-    seal = standing.seal;
+    ledger->require_marked_end(tip);
+    stale_replicas = tip.stale_replicas;
+    seal = tip.seal;
     if (seal) {
-      ready_replica_of_sealed(standing, on_seal);
+      prepare_replica_of_sealed(tip, on_seal);
     } else {
-      ready_replica(standing, next);
+      prepare_replica(tip, next);
     }
     if (seal && on_seal == OnSeal::refuse) {
       refuse_sealed("ledger " + ledger->files().database, *seal,
                     "To go on with it, here or on another machine: `epsilog restore --sealed` of a copy");
     }
-    meta = standing.meta;
-    log = standing.log;
+    meta = tip.meta;
+    log = tip.log;
     log.keep_lines();
-    last_id = standing.last_id;
-    policy_version = standing.policy_version;
+    last_id = tip.last_id;
+    policy_version = tip.policy_version;
     lines_before = meta.log_size;
     decisions_before = meta.decisions;
     last_time_before = meta.last_time;
@@ -165,17 +165,17 @@ TransactionState::~TransactionState() {
 }
 
 void TransactionState::end() noexcept {
-  if (!std::exchange(has_turn, false)) return;
+  if (!std::exchange(has_writer_lock, false)) return;
   liveness->open = false;
   recorded.clear();  // the drawn values die here unless commit() moved them out
   if (ledger->own_process()) ledger->roll_back();
-  ledger->end_turn();
+  ledger->give_back_writer_lock();
 }
 
 void TransactionState::require_open() const {
   ledger->require_own_process();
-  require(has_turn, "this transaction is over");
-  require(member != Member::given_up, "a call of this member has failed: it is undone");
+  require(has_writer_lock, "this transaction is over");
+  require(savepoint != Savepoint::given_up, "a call of this member has failed: it is undone");
 }
 
 void TransactionState::withhold(StoredDecision& decision) const {
@@ -189,87 +189,87 @@ Transaction::Transaction(std::unique_ptr<TransactionState> state) : state_(std::
 Transaction::Transaction(Transaction&&) noexcept = default;
 Transaction::~Transaction() = default;
 
-bool Transaction::open() const noexcept {
-  return state_ != nullptr && state_->has_turn;
+bool Transaction::is_open() const noexcept {
+  return state_ != nullptr && state_->has_writer_lock;
 }
 
-bool Transaction::lacks_replica() const noexcept {
+bool Transaction::is_without_replica() const noexcept {
   return state_ != nullptr && !state_->replica_ready;
 }
 
-void Transaction::member(accounting::CallbackRef<void()> step) {
-  state_->as_member(step);
+void Transaction::run_in_savepoint(accounting::CallbackRef<void()> step) {
+  state_->run_in_savepoint(step);
 }
 
-std::optional<StoredDecision> Transaction::find_key(const std::string& principal, const std::string& key) {
+std::optional<StoredDecision> Transaction::find_by_key(const std::string& principal, const std::string& key) {
   return state_
-      ->guarded("looking up a key",
-                [&](TransactionState& state) {
-                  auto looked_up =
-                      lookup([&] { return find_decision_by_key(state.ledger->writer(), principal, key); });
-                  if (looked_up.found) state.withhold(*looked_up.found);
-                  const bool free = !looked_up.found && !looked_up.unreadable && !key.empty();
-                  state.free_key = free ? std::optional(std::pair(principal, key)) : std::nullopt;
-                  return looked_up;
-                })
+      ->run_step("looking up a key",
+                 [&](TransactionState& state) {
+                   auto looked_up =
+                       lookup([&] { return find_decision_by_key(state.ledger->writer(), principal, key); });
+                   if (looked_up.found) state.withhold(*looked_up.found);
+                   const bool free = !looked_up.found && !looked_up.unreadable && !key.empty();
+                   state.free_key = free ? std::optional(std::pair(principal, key)) : std::nullopt;
+                   return looked_up;
+                 })
       .take();
 }
 
 std::int64_t Transaction::active_policy_version() {
-  return state_->guarded("reading the policy version",
-                         [](TransactionState& state) { return state.policy_version; });
+  return state_->run_step("reading the policy version",
+                          [](TransactionState& state) { return state.policy_version; });
 }
 
 PolicyVersion Transaction::active_policy() {
-  return state_->guarded("reading the policy", [](TransactionState& state) {
+  return state_->run_step("reading the policy", [](TransactionState& state) {
     return read_active_policy(state.ledger->writer(), state.policy_version);
   });
 }
 
 std::vector<AccountState> Transaction::accounts(const std::string& dataset) {
-  return state_->guarded("reading accounts", [&](TransactionState& state) {
+  return state_->run_step("reading accounts", [&](TransactionState& state) {
     return read_accounts(state.ledger->writer(), dataset);
   });
 }
 
 std::vector<AccountState> Transaction::accounts(std::span<const AccountName> names) {
-  return state_->guarded("reading accounts", [&](TransactionState& state) {
+  return state_->run_step("reading accounts", [&](TransactionState& state) {
     return state.account_rows.find(state.ledger->writer(), names);
   });
 }
 
-std::optional<StoredDecision> Transaction::find_id(const std::string& id) {
+std::optional<StoredDecision> Transaction::find_by_id(const std::string& id) {
   return state_
-      ->guarded("looking up a decision",
-                [&](TransactionState& state) {
-                  auto looked_up = lookup([&] { return find_decision_by_id(state.ledger->writer(), id); });
-                  if (looked_up.found) state.withhold(*looked_up.found);
-                  return looked_up;
-                })
+      ->run_step("looking up a decision",
+                 [&](TransactionState& state) {
+                   auto looked_up = lookup([&] { return find_decision_by_id(state.ledger->writer(), id); });
+                   if (looked_up.found) state.withhold(*looked_up.found);
+                   return looked_up;
+                 })
       .take();
 }
 
 std::vector<StoredDecision> Transaction::children(const std::string& id) {
   return state_
-      ->guarded("looking up what became of a decision",
-                [&](TransactionState& state) {
-                  auto looked_up = lookup([&] { return read_children(state.ledger->writer(), id); });
-                  for (StoredDecision& child : looked_up.found) state.withhold(child);
-                  return looked_up;
-                })
+      ->run_step("looking up what became of a decision",
+                 [&](TransactionState& state) {
+                   auto looked_up = lookup([&] { return read_children(state.ledger->writer(), id); });
+                   for (StoredDecision& child : looked_up.found) state.withhold(child);
+                   return looked_up;
+                 })
       .take();
 }
 
 std::optional<std::string> Transaction::location(const std::string& dataset) {
-  return state_->guarded("looking for the place of a source",
-                         [&](TransactionState& state) -> std::optional<std::string> {
-                           if (state.meta.relocations == 0) return std::nullopt;
-                           return read_location(state.ledger->writer(), dataset);
-                         });
+  return state_->run_step("looking for the place of a source",
+                          [&](TransactionState& state) -> std::optional<std::string> {
+                            if (state.meta.relocations == 0) return std::nullopt;
+                            return read_location(state.ledger->writer(), dataset);
+                          });
 }
 
-std::vector<std::string> Transaction::overdue() {
-  return state_->guarded("looking for overdue decisions", [](TransactionState& state) {
+std::vector<std::string> Transaction::overdue_ids() {
+  return state_->run_step("looking for overdue decisions", [](TransactionState& state) {
     return read_overdue(state.ledger->writer(), state.meta.last_time);
   });
 }
@@ -290,8 +290,8 @@ bool Transaction::calendar_held() const {
   return !state_->meta.clock.held_at.empty();
 }
 
-std::vector<AccountState> Transaction::reserved_in_periods() {
-  return state_->guarded("looking for reservations of periods", [](TransactionState& state) {
+std::vector<AccountState> Transaction::period_accounts_with_reservations() {
+  return state_->run_step("looking for reservations of periods", [](TransactionState& state) {
     Connection& db = state.ledger->writer();
     std::vector<AccountState> accounts;
     Query rows = db.query(kReservedInPeriods);
@@ -301,7 +301,7 @@ std::vector<AccountState> Transaction::reserved_in_periods() {
 }
 
 std::vector<std::string> Transaction::open_reservations_of(std::int64_t account) {
-  return state_->guarded("looking for the reservations of an account", [&](TransactionState& state) {
+  return state_->run_step("looking for the reservations of an account", [&](TransactionState& state) {
     std::vector<std::string> ids;
     Query rows = state.ledger->writer().query(kOpenReservationsOf);
     rows.with(account);
@@ -310,37 +310,37 @@ std::vector<std::string> Transaction::open_reservations_of(std::int64_t account)
   });
 }
 
-AskerCharges Transaction::charges(const AskerWindow& window) {
-  return state_->guarded("summing what a principal was charged", [&](TransactionState& state) {
-    return read_asker_charges(state.ledger->writer(), window, parse_time(state.meta.last_time));
+PrincipalCharges Transaction::charges(const ChargeWindow& window) {
+  return state_->run_step("summing what a principal was charged", [&](TransactionState& state) {
+    return read_principal_charges(state.ledger->writer(), window, parse_time(state.meta.last_time));
   });
 }
 
 AccountState Transaction::open_account(const AccountState& fresh) {
-  return state_->guarded("opening an account", [&](TransactionState& state) {
+  return state_->run_step("opening an account", [&](TransactionState& state) {
     require_sound_account(fresh);
     Connection& db = state.ledger->writer();
     require(!state.account_rows.find(db, name_of(fresh)), "there is an account of that name already");
-    state.open(fresh);
+    state.open_new_account(fresh);
     const auto opened = state.account_rows.find(db, name_of(fresh));
     if (!opened) throw LedgerCorrupt("ledger: an account is not there right after it was opened");
     return *opened;
   });
 }
 
-void TransactionState::open(const AccountState& fresh) {
+void TransactionState::open_new_account(const AccountState& fresh) {
   Connection& db = ledger->writer();
-  if (!accounts_there) {
-    accounts_there.emplace();
+  if (!existing_accounts) {
+    existing_accounts.emplace();
     std::int64_t rows = 0;
     Query row = db.query(kNamesOfAccounts);
-    for (; row.step(); ++rows) accounts_there->insert({row.text(0), row.text(1), row.text(2)});
+    for (; row.step(); ++rows) existing_accounts->insert({row.text(0), row.text(1), row.text(2)});
     if (rows != meta.accounts) {
       throw LedgerCorrupt("ledger: meta counts " + std::to_string(meta.accounts) + " accounts, " +
                           std::to_string(rows) + " are there; none is opened");
     }
   }
-  if (!accounts_there->insert(name_of(fresh)).second) {
+  if (!existing_accounts->insert(name_of(fresh)).second) {
     throw LedgerCorrupt("ledger: the " + fresh.measure + " account of '" + fresh.dataset +
                         "' is missing in an index; the file is damaged");
   }
@@ -348,7 +348,7 @@ void TransactionState::open(const AccountState& fresh) {
   insert_noticed_clock_events();  // they came before it
   ++meta.accounts;
   dated = true;
-  recorder().write(opened_account(meta.accounts, fresh, meta.last_time));
+  recorder().write(new_account_record(meta.accounts, fresh, meta.last_time));
 }
 
 void TransactionState::insert_clock_event(ClockEvent event) {
@@ -383,7 +383,7 @@ void TransactionState::insert_noticed_clock_events() {
 }
 
 void Transaction::confirm_clock(const std::string& by) {
-  state_->guarded("confirming the clock", [&](TransactionState& state) {
+  state_->run_step("confirming the clock", [&](TransactionState& state) {
     require(!by.empty(), "who confirms the clock is not named");
     require(!state.meta.clock.held_at.empty(), "the calendar is not held: there is nothing to confirm");
     if (state.clock.wall_ms < state.clock.now_ms - kBackwardsMs) {
@@ -441,7 +441,7 @@ void TransactionState::insert_limit_removal(const AccountState& account, const P
 
 void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountState>& accounts_wanted,
                                const std::string& why, const std::vector<AccountName>& removed) {
-  state_->guarded("applying a policy", [&](TransactionState& state) {
+  state_->run_step("applying a policy", [&](TransactionState& state) {
     require(!state.owing, "the decision charged before still waits for its release");
     require_sound_policy(version);
     Connection& db = state.ledger->writer();
@@ -462,7 +462,7 @@ void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountS
       require(seen.insert(name_of(wanted)).second, "an account is wanted twice");
       const auto present = state.account_rows.find(db, name_of(wanted));
       if (!present) {
-        state.open(wanted);
+        state.open_new_account(wanted);
       } else if (present->balance.limit != wanted.balance.limit) {
         state.insert_limit_change(*present, wanted.balance.limit, version, why);
       }
@@ -478,7 +478,7 @@ void Transaction::apply_policy(PolicyVersion version, const std::vector<AccountS
 
 void Transaction::relocate(const std::string& dataset, const std::string& path, const std::string& by,
                            const std::string& why) {
-  state_->guarded("relocating a source", [&](TransactionState& state) {
+  state_->run_step("relocating a source", [&](TransactionState& state) {
     require(!state.owing, "the decision charged before still waits for its release");
     require(!dataset.empty() && !by.empty(), "a relocation names its dataset and who says so");
     require(path.starts_with('/'), "a source is relocated to an absolute path");
@@ -497,7 +497,7 @@ void Transaction::relocate(const std::string& dataset, const std::string& path, 
 }
 
 void Transaction::announce_feature(const std::string& name) {
-  state_->guarded("announcing a feature", [&](TransactionState& state) {
+  state_->run_step("announcing a feature", [&](TransactionState& state) {
     require(!state.owing, "the decision charged before still waits for its release");
     require(is_known_feature(name), "a feature is announced by a program that knows it");
     Query announced = state.ledger->writer().query("SELECT 1 FROM feature WHERE name = ?1");
@@ -512,27 +512,27 @@ void Transaction::announce_feature(const std::string& name) {
 
 namespace {
 
-KeyStanding read_key_standing(Connection& db, const std::string& verifier_key) {
+KeyStatus read_key_standing(Connection& db, const std::string& verifier_key) {
   Query last = db.query("SELECT retired FROM key_event WHERE verifier_key = ?1 ORDER BY seq DESC LIMIT 1");
   last.with(verifier_key);
-  if (!last.step()) return KeyStanding::unknown;
-  return stored_truth(last.integer(0), "column retired") ? KeyStanding::retired : KeyStanding::added;
+  if (!last.step()) return KeyStatus::unknown;
+  return stored_truth(last.integer(0), "column retired") ? KeyStatus::retired : KeyStatus::added;
 }
 
 }  // namespace
 
-KeyStanding Transaction::key_standing(const std::string& verifier_key) {
-  return state_->guarded("looking for a key", [&](TransactionState& state) {
+KeyStatus Transaction::key_status(const std::string& verifier_key) {
+  return state_->run_step("looking for a key", [&](TransactionState& state) {
     return read_key_standing(state.ledger->writer(), verifier_key);
   });
 }
 
-void Transaction::name_key(const std::string& verifier_key, bool retired, const std::string& by,
-                           const std::string& why) {
-  state_->guarded("naming a key", [&](TransactionState& state) {
+void Transaction::record_key(const std::string& verifier_key, bool retired, const std::string& by,
+                             const std::string& why) {
+  state_->run_step("naming a key", [&](TransactionState& state) {
     require(!state.owing, "the decision charged before still waits for its release");
     require(!verifier_key.empty() && !by.empty(), "who names a key says which, and who says so");
-    const bool added = read_key_standing(state.ledger->writer(), verifier_key) == KeyStanding::added;
+    const bool added = read_key_standing(state.ledger->writer(), verifier_key) == KeyStatus::added;
     require(added == retired, retired ? "a key is retired that is not one of this ledger"
                                       : "a key is added that is one of this ledger already");
     state.changed = state.dated = true;

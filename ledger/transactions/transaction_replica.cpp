@@ -21,11 +21,11 @@ void require_known(const LedgerState& ledger, const std::optional<Replica>& repl
 
 }  // namespace
 
-void TransactionState::ready_replica(const Standing& standing, const PolicyVersion* next) {
+void TransactionState::prepare_replica(const LedgerTip& tip, const PolicyVersion* next) {
   replica_ready = replica_use != ReplicaUse::later;
   if (!replica_ready) return;
   try {
-    find_replica(standing, next);
+    find_replica(tip, next);
   } catch (const ReplicaUnavailable& error) {
     if (replica_use == ReplicaUse::required) throw;
     replica_ready = false;
@@ -33,33 +33,33 @@ void TransactionState::ready_replica(const Standing& standing, const PolicyVersi
   }
 }
 
-void TransactionState::find_replica(const Standing& standing, const PolicyVersion* next) {
+void TransactionState::find_replica(const LedgerTip& tip, const PolicyVersion* next) {
   try {
-    replica = ledger->active_replica(standing.policy_version);
+    replica = ledger->active_replica(tip.policy_version);
   } catch (const LedgerBusy&) {
     throw;
   } catch (const Error&) {
     // A policy that cannot be read keeps nobody from what does not need it.
-    if (standing.meta.replica_size > 0) throw;
+    if (tip.meta.replica_size > 0) throw;
   } catch (const StorageFailure& failure) {
     // What could not be read now may name a replica.
-    if (standing.meta.replica_size > 0 || kind_of(failure) == FailureKind::transient) throw;
+    if (tip.meta.replica_size > 0 || kind_of(failure) == FailureKind::transient) throw;
   }
-  require_known(*ledger, replica, standing.meta);
+  require_known(*ledger, replica, tip.meta);
   if (!replica) return;
   try {
-    ledger->replication().ready(ledger->writer(), ledger->turn_file(), standing, *replica);
+    ledger->replication().bring_up_to_date(ledger->writer(), ledger->writer_lock_file(), tip, *replica);
   } catch (const ReplicaUnavailable&) {
-    const std::optional<Replica> instead = next != nullptr ? ledger->replica_named_by(*next) : replica;
+    const std::optional<Replica> instead = next != nullptr ? ledger->replica_of_policy(*next) : replica;
     if (instead && instead->path == replica->path) throw;
     replica_ready = false;
   }
 }
 
-void TransactionState::ready_replica_of_sealed(const Standing& standing, OnSeal on_seal) {
+void TransactionState::prepare_replica_of_sealed(const LedgerTip& tip, OnSeal on_seal) {
   replica_ready = false;
   try {
-    find_replica(standing, nullptr);
+    find_replica(tip, nullptr);
     replica_ready = true;
   } catch (const LedgerRolledBack& error) {  // the ledger goes on elsewhere, and its replica with it
     if (on_seal == OnSeal::go_on) ledger->warn(error.what());
@@ -72,13 +72,14 @@ void TransactionState::ready_replica_of_sealed(const Standing& standing, OnSeal 
 }
 
 void TransactionState::replicate_under(const PolicyVersion& version) {
-  std::optional<Replica> next = ledger->replica_named_by(version);
+  std::optional<Replica> next = ledger->replica_of_policy(version);
   if (next == replica) return;
   // What was not synced so far is written again, all of it: nothing of it is known to be on the disk.
   const bool synced_now = next && replica && next->sync == Replica::Sync::commit;
   const bool moved = next && (!replica || next->path != replica->path || synced_now);
-  if (moved) ledger->replication().move(ledger->writer(), ledger->turn_file(), lines_before, *next);
-  if (next && !moved) ledger->replication().change(*next);
+  if (moved)
+    ledger->replication().switch_to(ledger->writer(), ledger->writer_lock_file(), lines_before, *next);
+  if (next && !moved) ledger->replication().set_sync(*next);
   if (!next) ledger->replication().forget();
   if (replica && (!next || next->path != replica->path)) {
     replaced = {.replica = *replica, .known = replica_ready ? lines_before : meta.replica_size, .size = 0};
@@ -90,26 +91,27 @@ void TransactionState::replicate_under(const PolicyVersion& version) {
 void TransactionState::note_replaced_replica() {
   Connection& db = ledger->writer();
   if (replica) {
-    forget_untold(db, replica->path);  // it is in use again
-    std::erase_if(untold, [&](const UntoldReplica& one) { return one.replica.path == replica->path; });
+    delete_stale_replica(db, replica->path);  // it is in use again
+    std::erase_if(stale_replicas, [&](const StaleReplica& one) { return one.replica.path == replica->path; });
   }
   if (!replaced) return;
   replaced->size = meta.log_size;
-  note_untold(db, *replaced);
-  std::erase_if(untold, [&](const UntoldReplica& one) { return one.replica.path == replaced->replica.path; });
-  untold.push_back(*replaced);
+  insert_stale_replica(db, *replaced);
+  std::erase_if(stale_replicas,
+                [&](const StaleReplica& one) { return one.replica.path == replaced->replica.path; });
+  stale_replicas.push_back(*replaced);
 }
 
-void TransactionState::tell_replaced_replicas() noexcept {
-  for (const UntoldReplica& one : std::vector(untold)) {
+void TransactionState::close_stale_replicas() noexcept {
+  for (const StaleReplica& one : std::vector(stale_replicas)) {
     try {
       Connection& db = ledger->writer();
       db.execute("BEGIN IMMEDIATE");
-      const std::string failed = tell_untold(db, one, ledger->files());
+      const std::string failed = close_stale_replica(db, one, ledger->files());
       if (failed.empty()) {
-        forget_untold(db, one.replica.path);
+        delete_stale_replica(db, one.replica.path);
         db.execute("COMMIT");
-        std::erase(untold, one);
+        std::erase(stale_replicas, one);
         continue;
       }
       ledger->roll_back();
@@ -133,7 +135,7 @@ std::int64_t TransactionState::reserve_in_replica() {
 void TransactionState::write_to_replica(const TreeHead& tree, std::vector<StoredDecision>& committed) {
   if (!replica || !replica_ready) return;
   try {
-    ledger->replication().write(ledger->turn_file(), log.kept_lines(), tree, log.last_leaf());
+    ledger->replication().write(ledger->writer_lock_file(), log.kept_lines(), tree, log.last_leaf());
   } catch (const std::exception& failure) {  // memory, too: whatever it is, COMMIT returned
     for (StoredDecision& decision : committed) {
       decision.durable = decision.in_replica = false;

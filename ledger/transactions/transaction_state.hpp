@@ -28,9 +28,9 @@ class TransactionState;
 
 /// What a transaction keeps in memory, as it was when a SAVEPOINT was set. What it keeps only so as not to
 /// read it again is not here: that is forgotten when something is undone, and read again.
-class MemoryThen final {
+class SavepointMemory final {
  public:
-  explicit MemoryThen(const TransactionState& state);
+  explicit SavepointMemory(const TransactionState& state);
   /// Requires  the rows were undone to that SAVEPOINT.
   void restore(TransactionState& state) noexcept;
 
@@ -71,7 +71,7 @@ struct OwedLoss {
 class TransactionState final {
  public:
   /// Takes the turn and begins, waiting for it as Options::wait says. Where it is not to be had `within` the
-  /// time given instead, `has_turn` is false and the transaction over.
+  /// time given instead, `has_writer_lock` is false and the transaction over.
   /// `next`: the policy that will be applied, if any.
   explicit TransactionState(std::shared_ptr<LedgerState> ledger,
                             std::optional<std::chrono::milliseconds> within = {},
@@ -87,7 +87,7 @@ class TransactionState final {
   /// Runs one step. Whatever it throws ends the transaction, or the member it belongs to: a half-done step
   /// must not be committed.
   template <class Operation>
-  auto guarded(const char* doing, Operation operation) {
+  auto run_step(const char* doing, Operation operation) {
     require_open();
     try {
       return operation(*this);
@@ -95,23 +95,23 @@ class TransactionState final {
       try {
         fail(failure, doing);
       } catch (...) {
-        end_or_give_up_member();
+        end_or_give_up_savepoint();
         throw;
       }
     } catch (...) {
-      end_or_give_up_member();
+      end_or_give_up_savepoint();
       throw;
     }
   }
 
-  // member.cpp
-  /// As Transaction::member().
-  void as_member(accounting::CallbackRef<void()> step);
+  // savepoint.cpp
+  /// As Transaction::savepoint().
+  void run_in_savepoint(accounting::CallbackRef<void()> step);
   /// Leaves nothing of it; if that fails, nothing of anybody.
-  void undo_member(MemoryThen& before);
+  void undo_savepoint(SavepointMemory& before);
   /// Of what SQLite refuses, a constraint is a member's own: nothing is known to be wrong with the storage.
   [[noreturn]] void fail(const StorageFailure& failure, const char* doing);
-  void end_or_give_up_member() noexcept;
+  void end_or_give_up_savepoint() noexcept;
   /// Takes the values out of a decision recorded here: they come out of commit().
   void withhold(StoredDecision& decision) const;
 
@@ -124,44 +124,44 @@ class TransactionState final {
   std::vector<Charge> checked_charges(const DecisionDraft& draft, std::span<const Charge> charges,
                                       const OwedLoss* loss);
   /// What a charge does to its account.
-  enum class Move { spend, reserve, spend_reserved, give_back };
+  enum class MovementKind { spend, reserve, spend_reserved, give_back };
   /// One UPDATE of account a charge, each of exactly one row.
-  void move(Move kind, const std::vector<Charge>& charges);
+  void apply_movement(MovementKind kind, const std::vector<Charge>& charges);
   /// Before a reservation is settled: a charge in which a bit has flipped would give back more than it holds.
   void require_reserved_sums(const std::vector<Charge>& charges);
   [[nodiscard]] std::vector<AccountState> accounts_after(const DecisionDraft& draft,
                                                          const std::vector<Charge>& moved);
   /// What `kind` did with the charges, beside the accounts that the decision shows.
-  [[nodiscard]] std::vector<Movement> movements_of(const StoredDecision& decision, Move kind,
+  [[nodiscard]] std::vector<Movement> movements_of(const StoredDecision& decision, MovementKind kind,
                                                    const std::vector<Charge>& moved);
   /// Numbers and dates a decision; opens it, or closes its parent. `moved` are the charges whose accounts it
   /// changed, `charged` those that are its own. Returns its id. A grant is stored with its release.
-  std::string record(const DecisionDraft& draft, Move kind, const std::vector<Charge>& moved,
+  std::string record(const DecisionDraft& draft, MovementKind kind, const std::vector<Charge>& moved,
                      std::vector<Charge> charged);
   /// Writes rows and lines of this transaction.
   [[nodiscard]] Recorder recorder() { return {ledger->writer(), meta, log}; }
   /// Does a step whole or not at all. Returns why it was undone: what is stored does not go together. The
   /// transaction goes on either way; anything else that the step throws comes out.
-  [[nodiscard]] std::optional<std::string> unless_damaged(const std::function<void()>& step);
-  /// Transaction::charge() and post() but for the receipt, which only that can make.
+  [[nodiscard]] std::optional<std::string> try_step(const std::function<void()>& step);
+  /// Transaction::charge() and commit_reservation() but for the receipt, which only that can make.
   void charge(const DecisionDraft& granted, std::span<const Charge> charges, const OwedLoss& loss);
-  void post(const DecisionDraft& granted, const OwedLoss& loss);
+  void commit_reservation(const DecisionDraft& granted, const OwedLoss& loss);
   /// From here on a receipt of that loss is out.
   void owe(const OwedLoss& loss);
 
   // transaction_replica.cpp
   /// Tells replaced replicas that they are, those that can be told now. Each that was told is forgotten.
   /// Requires  no transaction is open.
-  void tell_replaced_replicas() noexcept;
+  void close_stale_replicas() noexcept;
   /// Before COMMIT: notes what this transaction replaced.
   void note_replaced_replica();
   /// Sees to the replica before anything is written. One that cannot be used is passed over if `next` does
   /// not name it any more.
-  void ready_replica(const Standing& standing, const PolicyVersion* next);
-  void find_replica(const Standing& standing, const PolicyVersion* next);
+  void prepare_replica(const LedgerTip& tip, const PolicyVersion* next);
+  void find_replica(const LedgerTip& tip, const PolicyVersion* next);
   /// Of a sealed ledger: the replica gets the lines that it lacks, if that is possible now. It may have gone
   /// on with the ledger elsewhere.
-  void ready_replica_of_sealed(const Standing& standing, OnSeal on_seal);
+  void prepare_replica_of_sealed(const LedgerTip& tip, OnSeal on_seal);
   /// From here on the lines go where this version says.
   void replicate_under(const PolicyVersion& version);
   /// Before COMMIT: what will be written has a place. Returns what meta says of the replica.
@@ -171,7 +171,7 @@ class TransactionState final {
 
   // transaction.cpp
   /// Opens an account that no index has and no row is; the rows are looked through once a transaction.
-  void open(const AccountState& fresh);
+  void open_new_account(const AccountState& fresh);
   void insert_limit_change(const AccountState& before, std::int64_t new_limit, const PolicyVersion& version,
                            const std::string& why);
   void insert_limit_removal(const AccountState& account, const PolicyVersion& version,
@@ -186,7 +186,7 @@ class TransactionState final {
 
   std::shared_ptr<LedgerState> ledger;
   const ReplicaUse replica_use;
-  bool has_turn;
+  bool has_writer_lock;
   std::shared_ptr<accounting::TransactionLiveness> liveness =
       std::make_shared<accounting::TransactionLiveness>();
   Meta meta;               // as it will be written
@@ -197,34 +197,34 @@ class TransactionState final {
   std::int64_t decisions_before = 0;                                  // how many there were at the beginning
   std::int64_t lines_before = 0;                                      // likewise
   std::string last_time_before;                                       // at the beginning
-  std::optional<std::set<AccountName>> accounts_there;                // by a scan, once something is opened
+  std::optional<std::set<AccountName>> existing_accounts;             // by a scan, once something is opened
   std::optional<std::map<std::int64_t, std::int64_t>> reserved_sums;  // of open decisions, by account
   AccountRows account_rows;
   RecordLog log;                     // with the lines of this transaction
-  std::optional<UntoldReplica> replaced;  // by the policy that this transaction applied
-  std::vector<UntoldReplica> untold;      // as it will be after COMMIT
+  std::optional<StaleReplica> replaced;      // by the policy that this transaction applied
+  std::vector<StaleReplica> stale_replicas;  // as it will be after COMMIT
   std::optional<Seal> seal;               // likewise
   std::optional<Replica> replica;    // that the active policy names, of this transaction's if it has one
   bool replica_ready = true;         // it holds what the ledger does, or there is none
-  std::vector<Movement> owed_moves;  // of the granted decision that waits for its release
+  std::vector<Movement> owed_movements;  // of the granted decision that waits for its release
   std::optional<std::pair<std::string, std::string>> free_key;  // (principal, key) just found to name nothing
   bool changed = false;
   bool dated = false;                   // something has the time of this transaction
   bool owing = false;                   // a granted decision waits for its release
   accounting::ApproximateLoss receipt;  // what the receipt of that decision covers, the sum of its draws
-  accounting::Epsilon said_epsilon;     // what its record has to say that it was charged
-  std::optional<ComposedRecord> said_composed;  // and how, where it was charged for its draws as one
+  accounting::Epsilon expected_epsilon;             // what its record has to say that it was charged
+  std::optional<ComposedRecord> expected_composed;  // and how, where it was charged for its draws as one
   std::vector<StoredDecision> recorded;
-  /// Whether a step of member() is under way, and whether a call of it has failed.
-  enum class Member { none, under_way, given_up } member = Member::none;
+  /// Whether a step of savepoint() is under way, and whether a call of it has failed.
+  enum class Savepoint { none, under_way, given_up } savepoint = Savepoint::none;
 };
 
 /// Throws  InvalidParameter unless the condition holds.
 void require(bool condition, const std::string& message);
 
 /// An account at its beginning.
-[[nodiscard]] AccountOpened opened_account(std::int64_t id, const AccountState& fresh,
-                                           const std::string& opened_at);
+[[nodiscard]] AccountRecord new_account_record(std::int64_t id, const AccountState& fresh,
+                                               const std::string& opened_at);
 /// Throws  InvalidParameter.
 void require_sound_policy(const PolicyVersion& version);
 void require_sound_account(const AccountState& account);

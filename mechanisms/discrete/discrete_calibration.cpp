@@ -161,7 +161,7 @@ void calibrate_gaussian(Parameters& p, const std::optional<Rational>& rho) {
 
 }  // namespace
 
-Parameters calibrated(const Options& options) {
+Parameters calibrate(const Options& options) {
   check(options);
   const bool laplace = options.noise == DiscreteNoise::laplace;
   Parameters p;

@@ -6,7 +6,7 @@
 namespace epsilog::mechanisms {
 
 /// Throws  InvalidParameter; see DiscreteMechanism.
-[[nodiscard]] DiscreteParameters calibrated(const DiscreteOptions& options);
+[[nodiscard]] DiscreteParameters calibrate(const DiscreteOptions& options);
 
 /// Square of the L2 sensitivity after each coordinate was rounded to the grid, up: (g ceil(D2/g))^2 for
 /// m = 1, else (D2 + g sqrt m)^2.

@@ -43,7 +43,7 @@ void require_alpha(const Rational& alpha) {
 }  // namespace
 
 DiscreteMechanism::DiscreteMechanism(const Options& options)
-    : parameters_(calibrated(options)),
+    : parameters_(calibrate(options)),
       lower_(options.lower),
       upper_(options.upper),
       grid_exponent_(exponent_of_power_of_two(parameters_.grid, "grid")),
@@ -56,15 +56,16 @@ accounting::SealedRelease DiscreteMechanism::release(std::span<const Rational> a
                                                      BitSource& bits) const {
   if (answers.empty()) throw InvalidParameter("release: no answer to release");
   const std::int64_t decision = receipt.consume(parameters_.charged);
-  return ReleaseSealer::seal(decision, parameters_.charged, drawn(answers, bits));
+  return ReleaseSealer::seal(decision, parameters_.charged, draw_values(answers, bits));
 }
 
 std::vector<Rational> DiscreteMechanism::draw_invented(std::span<const InventedAnswer> answers,
                                                        BitSource& bits) const {
-  return drawn(numbers_of(answers), bits);
+  return draw_values(numbers_of(answers), bits);
 }
 
-std::vector<Rational> DiscreteMechanism::drawn(std::span<const Rational> answers, BitSource& bits) const {
+std::vector<Rational> DiscreteMechanism::draw_values(std::span<const Rational> answers,
+                                                     BitSource& bits) const {
   const std::size_t values_per_block = std::min(answers.size(), RandomWords::kBlockBytesMax);
   GuardedBits guarded(bits);
   RandomWords words(guarded, kAttemptsFetched * sampler_->attempt_words() * values_per_block);

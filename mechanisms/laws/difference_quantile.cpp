@@ -86,7 +86,7 @@ class LaplaceTails final {
 
 /// The least number above least() with tails at most alpha, and less than a share of it more.
 template <typename Tails>
-Rational searched(const Tails& tails, const Rational& alpha, const Rational& guess) {
+Rational search_quantile(const Tails& tails, const Rational& alpha, const Rational& guess) {
   const auto enough = [&](const Rational& q) {
     return mpfr_cmp_q(tails.at(q).get(), alpha.get_mpq_t()) <= 0;
   };
@@ -136,7 +136,7 @@ Rational normal_quantile_up(const AnswerNoise& first, const AnswerNoise& second,
   const Rational variance = first.scale * first.scale + other * other;
   const Rational rounding = first.rounding + factor * second.rounding;
   if (multiple == Multiple::any) {
-    return rounding + searched(NormalTails(variance, first.scale, other), alpha, guess);
+    return rounding + search_quantile(NormalTails(variance, first.scale, other), alpha, guess);
   }
   MpfrNumber level = MpfrNumber::rounded(1 / alpha, kNormalBits, MPFR_RNDU);
   mpfr_log(level.get(), level.get(), MPFR_RNDU);
@@ -156,7 +156,7 @@ Rational difference_quantile_up(const AnswerNoise& first, const AnswerNoise& sec
   const Rational ideal = alpha * first.share * second.share;
   if (first.law == AnswerNoise::Law::gaussian)
     return normal_quantile_up(first, second, factor, multiple, ideal, guess);
-  return searched(LaplaceTails(first, second, factor, multiple), ideal, guess);
+  return search_quantile(LaplaceTails(first, second, factor, multiple), ideal, guess);
 }
 
 }  // namespace epsilog::mechanisms

@@ -52,7 +52,7 @@ class AccuracySearch final {
 
   [[nodiscard]] Integer find() {
     Integer candidate = std::max(accounting::ceil(start_), Integer(1));
-    while (!accepted_ || *accepted_ - rejected_ > 1) candidate = next(candidate, look(candidate));
+    while (!accepted_ || *accepted_ - rejected_ > 1) candidate = next(candidate, try_accuracy(candidate));
     return *accepted_;
   }
 
@@ -70,9 +70,9 @@ class AccuracySearch final {
   }
 
   /// Decides the candidate; returns where Newton's method on ln P puts the boundary.
-  Rational look(const Integer& a) {
+  Rational try_accuracy(const Integer& a) {
     const Enclosure tail = this->tail(a);
-    last_ = Look{a, tail};
+    last_ = Trial{a, tail};
     const bool decided = tail.certainly_at_most(alpha_) || tail.certainly_above(alpha_);
     const bool accept = decided ? tail.certainly_at_most(alpha_)
                                 : at_most([&](unsigned bits) { return two_sided_tail(s_, a, bits); }, alpha_,
@@ -90,19 +90,19 @@ class AccuracySearch final {
 
   [[nodiscard]] Integer next(const Integer& last, const Rational& boundary) {
     const Integer wanted = accounting::ceil(boundary);
-    ++looks_;
+    ++trials_;
     if (!accepted_) {
       step_ *= 2;
       return std::max(wanted, Integer(last + step_ / 2));
     }
     const Integer gap = *accepted_ - rejected_;
-    if (looks_ > kNewtonSteps) return rejected_ + (gap + 1) / 2;
+    if (trials_ > kNewtonSteps) return rejected_ + (gap + 1) / 2;
     const Integer lowest = rejected_ + 1;
     const Integer highest = *accepted_ - 1;
     return std::clamp(wanted, lowest, std::max(lowest, highest));
   }
 
-  struct Look {
+  struct Trial {
     Integer a;
     Enclosure tail;
   };
@@ -116,9 +116,9 @@ class AccuracySearch final {
   Enclosure total_;
   Integer rejected_ = 0;  // P(|X| >= 0) = 1
   std::optional<Integer> accepted_;
-  std::optional<Look> last_;
+  std::optional<Trial> last_;
   Integer step_ = 1;
-  int looks_ = 0;
+  int trials_ = 0;
 };
 
 /// A scale near the one asked for: of the continuous law half a step in, or where the first term of the

@@ -13,22 +13,22 @@ namespace {
 constexpr long kPieces = 64;
 
 /// Noise much smaller than its grid is hardly like continuous noise.
-bool told_by_law(const AnswerNoise& first, const AnswerNoise& second, const Rational& alpha) {
+bool is_law_decisive(const AnswerNoise& first, const AnswerNoise& second, const Rational& alpha) {
   return first.law == second.law &&
          alpha * first.share * second.share >= accounting::power_of_two(-kLeastExponent);
 }
 
 /// Numbers from low to high; none if low > high.
-struct Stretch {
+struct NumberRange {
   Rational low;
   Rational high;
   [[nodiscard]] bool empty() const { return low > high; }
 };
 
 /// The theta of the stretch with |dividend - theta*divisor| <= constant + slope*theta.
-Stretch left_of(const Stretch& stretch, const Rational& dividend, const Rational& divisor,
-                const Rational& constant, const Rational& slope) {
-  Stretch left = stretch;
+NumberRange left_of(const NumberRange& stretch, const Rational& dividend, const Rational& divisor,
+                    const Rational& constant, const Rational& slope) {
+  NumberRange left = stretch;
   // rate*theta <= most
   const auto require = [&left](const Rational& rate, const Rational& most) {
     if (rate > 0) {
@@ -44,7 +44,7 @@ Stretch left_of(const Stretch& stretch, const Rational& dividend, const Rational
   return left;
 }
 
-Stretch cut(const Rational& from, const Rational& to, const AnswerInterval& within) {
+NumberRange cut(const Rational& from, const Rational& to, const AnswerInterval& within) {
   return {std::max<Rational>(from, within.low), std::min<Rational>(to, within.high)};
 }
 
@@ -85,19 +85,20 @@ QuotientIntervals::QuotientIntervals(const QuotientPart& dividend, const Quotien
   }
 }
 
-std::optional<Rational> QuotientIntervals::searched(std::size_t first, std::size_t last, bool farthest,
-                                                    const Rational& dividend, const Rational& divisor,
-                                                    const AnswerInterval& within) const {
-  const Stretch all = cut(pieces_[first].from, pieces_[last - 1].to, within);
+std::optional<Rational> QuotientIntervals::search_extreme(std::size_t first, std::size_t last, bool farthest,
+                                                          const Rational& dividend, const Rational& divisor,
+                                                          const AnswerInterval& within) const {
+  const NumberRange all = cut(pieces_[first].from, pieces_[last - 1].to, within);
   if (all.empty()) return std::nullopt;
   const bool one = last - first == 1;
-  const Stretch left = one ? left_of(all, dividend, divisor, pieces_[first].constant, pieces_[first].slope)
-                           : left_of(all, dividend, divisor, pieces_[last - 1].most, 0);
+  const NumberRange left =
+      one ? left_of(all, dividend, divisor, pieces_[first].constant, pieces_[first].slope)
+          : left_of(all, dividend, divisor, pieces_[last - 1].most, 0);
   if (left.empty()) return std::nullopt;
   if (one) return farthest ? left.high : left.low;
   const std::size_t middle = first + (last - first) / 2;
   const auto half = [&](bool upper) {
-    return searched(upper ? middle : first, upper ? last : middle, farthest, dividend, divisor, within);
+    return search_extreme(upper ? middle : first, upper ? last : middle, farthest, dividend, divisor, within);
   };
   const std::optional<Rational> found = half(farthest);
   return found ? found : half(!farthest);
@@ -105,11 +106,11 @@ std::optional<Rational> QuotientIntervals::searched(std::size_t first, std::size
 
 std::optional<Rational> QuotientIntervals::greatest(const Rational& dividend, const Rational& divisor,
                                                     const AnswerInterval& within) const {
-  const std::optional<Rational> above = searched(0, pieces_.size(), true, dividend, divisor, within);
+  const std::optional<Rational> above = search_extreme(0, pieces_.size(), true, dividend, divisor, within);
   if (above) return above;
   // Of what lies below 0 the nearest to it, every sign changed.
   const std::optional<Rational> below =
-      searched(0, pieces_.size(), false, -dividend, divisor, {-within.high, -within.low});
+      search_extreme(0, pieces_.size(), false, -dividend, divisor, {-within.high, -within.low});
   return below ? std::optional<Rational>(-*below) : std::nullopt;
 }
 
@@ -128,7 +129,7 @@ Rational quotient_accuracy_up(const QuotientPart& dividend, const QuotientPart& 
   EPSILOG_INVARIANT(reach > 0 && rows >= 1);
   const AnswerNoise &s = dividend.noise, &n = divisor.noise;
   Rational error = dividend.accuracy + reach * divisor.accuracy;
-  if (told_by_law(s, n, alpha)) {
+  if (is_law_decisive(s, n, alpha)) {
     error = std::min(error, difference_quantile_up(s, n, reach, Multiple::any, alpha, 0));
     if (s.law == AnswerNoise::Law::laplace) {
       error =

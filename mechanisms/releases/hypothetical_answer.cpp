@@ -4,7 +4,7 @@
 
 namespace epsilog::mechanisms {
 
-HypotheticalAnswer HypotheticalAnswer::typed(std::string_view text) {
+HypotheticalAnswer HypotheticalAnswer::parse(std::string_view text) {
   return HypotheticalAnswer(accounting::parse_rational(text, "at"));
 }
 

@@ -62,7 +62,7 @@ accounting::SealedRelease QuantileMechanism::release(std::span<const std::vector
   if (cells.size() != parameters_.cells)
     throw InvalidParameter("release: not as many cells as the charge is for");
   const std::int64_t decision = receipt.consume(parameters_.charged);
-  return ReleaseSealer::seal(decision, parameters_.charged, drawn(cells, bits));
+  return ReleaseSealer::seal(decision, parameters_.charged, draw_values(cells, bits));
 }
 
 std::vector<Rational> QuantileMechanism::draw_invented(std::span<const InventedCounts> cells,
@@ -71,11 +71,11 @@ std::vector<Rational> QuantileMechanism::draw_invented(std::span<const InventedC
   std::vector<std::vector<CandidateRows>> rows;
   rows.reserve(cells.size());
   for (const InventedCounts& cell : cells) rows.push_back(cell.rows());
-  return drawn(rows, bits);
+  return draw_values(rows, bits);
 }
 
-std::vector<Rational> QuantileMechanism::drawn(std::span<const std::vector<CandidateRows>> cells,
-                                               BitSource& bits) const {
+std::vector<Rational> QuantileMechanism::draw_values(std::span<const std::vector<CandidateRows>> cells,
+                                                     BitSource& bits) const {
   const Parameters& p = parameters_;
   GuardedBits guarded(bits);
   RandomWords words(guarded, words_at_once(p));
@@ -136,7 +136,7 @@ class RankAccuracies final {
   const RankAccuracy& at(Level& level, std::size_t quantile) {
     std::optional<RankAccuracy>& known = level.known[quantile];
     if (known) return *known;
-    accounting::stop_if_asked();
+    accounting::stop_if_requested();
     const QuantileNode& node = *node_of_[quantile];
     RankAccuracy sum{
         .error = level.bound->error_up(rate_of_error(p_, node), Rational(1) / node.share.get_den()),

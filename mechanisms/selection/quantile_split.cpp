@@ -37,7 +37,7 @@ void check(const QuantileOptions& options) {
 }
 
 /// Which quantiles are still to be selected, between which that were.
-struct Stretch {
+struct QuantileSpan {
   std::size_t first = 0;
   std::size_t end = 0;
   std::optional<std::size_t> lower;
@@ -45,7 +45,8 @@ struct Stretch {
   unsigned level = 0;
 };
 
-void add_nodes(std::vector<QuantileNode>& nodes, const QuantileOptions& options, const Stretch& stretch) {
+void add_nodes(std::vector<QuantileNode>& nodes, const QuantileOptions& options,
+               const QuantileSpan& stretch) {
   if (stretch.first == stretch.end) return;
   const std::size_t middle = stretch.first + (stretch.end - stretch.first) / 2;
   const Rational below = stretch.lower ? options.quantiles[*stretch.lower] : Rational(0);

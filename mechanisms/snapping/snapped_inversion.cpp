@@ -65,7 +65,7 @@ class UpperEnd final {
     const Rational reach = threshold_at_most + lambda_ * log_of_inverse_up(alpha_, kReachBits);
     window_ = ceil(2 * reach / ladder_.step) + 2;
     const Integer inner = ladder_.first + 1;
-    if (inner + window_ < ladder_.last) from_inner_ = searched(inner) - ladder_.output(inner);
+    if (inner + window_ < ladder_.last) from_inner_ = search_answer(inner) - ladder_.output(inner);
   }
 
   /// The largest plausible answer, or `most` of the ladder, which stands for all beyond it, too.
@@ -73,7 +73,7 @@ class UpperEnd final {
     if (shown == ladder_.last) return ladder_.most;
     // Where no end is within reach, the law looks the same from every output.
     if (shown > ladder_.first && shown + window_ < ladder_.last) return ladder_.output(shown) + *from_inner_;
-    return searched(shown);
+    return search_answer(shown);
   }
 
  private:
@@ -87,7 +87,7 @@ class UpperEnd final {
   }
 
   /// Requires  shown < last.
-  [[nodiscard]] Rational searched(const Integer& shown) const {
+  [[nodiscard]] Rational search_answer(const Integer& shown) const {
     const Rational from = ladder_.output(shown);
     // Halfway to output m: as m grows, both tails that are left there shrink.
     const auto halfway = [&](const Integer& m) { return Rational((from + ladder_.output(m)) / 2); };
@@ -145,9 +145,9 @@ class InvertedSnapping final : public InvertedLaw {
   UpperEnd below_;
 };
 
-class NothingInverted final : public InvertedLaw {
+class WholeRangeLaw final : public InvertedLaw {
  public:
-  explicit NothingInverted(AnswerInterval range) : range_(std::move(range)) {}
+  explicit WholeRangeLaw(AnswerInterval range) : range_(std::move(range)) {}
   [[nodiscard]] AnswerInterval interval(const Rational& /*released*/) const override { return range_; }
 
  private:
@@ -156,8 +156,8 @@ class NothingInverted final : public InvertedLaw {
 
 }  // namespace
 
-std::shared_ptr<const InvertedLaw> nothing_inverted(const AnswerInterval& range) {
-  return std::make_shared<NothingInverted>(range);
+std::shared_ptr<const InvertedLaw> whole_range_law(const AnswerInterval& range) {
+  return std::make_shared<WholeRangeLaw>(range);
 }
 
 std::shared_ptr<const InvertedLaw> inverted_snapping(const SnappingParameters& parameters,
@@ -166,7 +166,7 @@ std::shared_ptr<const InvertedLaw> inverted_snapping(const SnappingParameters& p
   EPSILOG_INVARIANT(shown == Shown::as_released || parameters.grid < 1);
   const Ladder ladder = ladder_of(parameters, range, shown);
   // One value is shown whatever the answer is.
-  if (ladder.least >= ladder.most) return nothing_inverted(range);
+  if (ladder.least >= ladder.most) return whole_range_law(range);
   // Rounding to the nearest whole number adds at most a half to the distance from any answer.
   const Rational rounding = shown == Shown::rounded ? Rational(1, 2) : Rational(0);
   const Rational accuracy = smallest_error_up({parameters.lambda, parameters.grid, parameters.bound}, alpha);

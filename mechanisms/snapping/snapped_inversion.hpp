@@ -14,6 +14,6 @@ namespace epsilog::mechanisms {
                                                                    const Rational& alpha, Shown shown);
 
 /// Of an alpha that nothing is said about: every released value leaves the whole range.
-[[nodiscard]] std::shared_ptr<const InvertedLaw> nothing_inverted(const AnswerInterval& range);
+[[nodiscard]] std::shared_ptr<const InvertedLaw> whole_range_law(const AnswerInterval& range);
 
 }  // namespace epsilog::mechanisms

@@ -23,13 +23,13 @@ constexpr int kDoubleDigits = std::numeric_limits<double>::digits;
 }
 
 /// value = significand * 2^exponent with |significand| < 2^53.
-struct Parts {
+struct DyadicParts {
   std::int64_t significand;
   int exponent;
 };
 
 /// From the bits, which no setting of floating point changes.
-Parts parts_of(double value) {
+DyadicParts dyadic_parts(double value) {
   constexpr int kStored = kDoubleDigits - 1;
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const auto biased = static_cast<int>(bits >> kStored & 0x7ff);
@@ -40,7 +40,7 @@ Parts parts_of(double value) {
 
 /// k for value = 2^k; nullopt otherwise. Requires  a finite value.
 std::optional<int> log2_of_power(double value) {
-  const Parts parts = parts_of(value);
+  const DyadicParts parts = dyadic_parts(value);
   if (parts.significand <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(parts.significand))) {
     return std::nullopt;
   }
@@ -91,13 +91,13 @@ MpfrNumber round_to_multiple_of_power(mpfr_srcptr x, mpfr_exp_t exponent) {
 
 double round_to_multiple(double x, double grid) {
   if (!std::isfinite(x)) throw InvalidParameter("round_to_multiple: x is not a finite number");
-  if (!std::isfinite(grid) || parts_of(grid).significand <= 0) {
+  if (!std::isfinite(grid) || dyadic_parts(grid).significand <= 0) {
     refuse_grid("a value that is not finite and positive");
   }
   const std::optional<int> step = log2_of_power(grid);
   if (!step) refuse_grid(accounting::text(MpfrNumber::exactly(grid).rational()));
 
-  const Parts parts = parts_of(x);
+  const DyadicParts parts = dyadic_parts(x);
   const int shift = *step - parts.exponent;
   if (shift <= 0) return parts.significand == 0 ? 0.0 : x;
   if (shift > kDoubleDigits) return 0.0;  // |x| < 2^(53 + e) <= grid / 2
@@ -126,7 +126,7 @@ MpfrNumber round_to_multiple(MpfrView x, double grid) {
 }
 
 double power_of_two_at_least(double lambda) {
-  const Parts parts = parts_of(lambda);
+  const DyadicParts parts = dyadic_parts(lambda);
   if (!std::isfinite(lambda) || parts.significand <= 0) {
     throw InvalidParameter("power_of_two_at_least: lambda is not finite and positive");
   }

@@ -88,7 +88,7 @@ Range released_range(const Options& options, const Rational& grid) {
 }
 
 /// One precision tried: the numbers, or why there are none.
-struct Attempt {
+struct PrecisionAttempt {
   std::string refusal;
   Rational lambda;
   Rational grid;
@@ -120,8 +120,8 @@ std::string bound_objection(const Rational& bound, const Rational& lambda, unsig
          " bits; use a higher precision, precision auto, arithmetic exact, or a narrower range";
 }
 
-Attempt attempt_at(const Options& options, unsigned precision) {
-  Attempt attempt;
+PrecisionAttempt attempt_at(const Options& options, unsigned precision) {
+  PrecisionAttempt attempt;
   const Rational least = 10 * multiplicity(options) * power_of_two(-static_cast<long>(precision));
   const std::string bits = std::to_string(precision) + " bits";
   if (options.epsilon.rational() <= least) {
@@ -164,7 +164,7 @@ std::string rounding_objection(const Rational& ulps, unsigned precision, const R
 }
 
 /// Why `precision: auto` cannot choose this precision, in words; "" if it can.
-std::string auto_objection(const Options& options, const Attempt& attempt, unsigned precision) {
+std::string auto_objection(const Options& options, const PrecisionAttempt& attempt, unsigned precision) {
   const Rational epsilon = options.epsilon.rational();
   if (static_cast<long>(precision) < binary_magnitude(epsilon) + 2) {
     return "epsilon would be below 2^(2-p)";
@@ -174,8 +174,8 @@ std::string auto_objection(const Options& options, const Attempt& attempt, unsig
                             precision, epsilon);
 }
 
-struct Chosen {
-  Attempt attempt;
+struct CalibrationChoice {
+  PrecisionAttempt attempt;
   unsigned precision = 0;
   std::string reason;
 };
@@ -187,10 +187,10 @@ std::string automatic_reason(const std::string& objection) {
              : "auto: the least sufficient precision; with one bit less " + objection;
 }
 
-Chosen chosen_automatically(const Options& options) {
+CalibrationChoice choose_automatically(const Options& options) {
   std::string objection;
   for (unsigned precision = kPrecisionMin; precision <= kPrecisionMax; ++precision) {
-    Attempt attempt = attempt_at(options, precision);
+    PrecisionAttempt attempt = attempt_at(options, precision);
     std::string next = auto_objection(options, attempt, precision);
     if (next.empty()) return {std::move(attempt), precision, automatic_reason(objection)};
     objection = std::move(next);
@@ -199,9 +199,9 @@ Chosen chosen_automatically(const Options& options) {
                          objection + "); use arithmetic exact or a narrower range");
 }
 
-Chosen chosen(const Options& options) {
-  if (options.precision.bits == 0) return chosen_automatically(options);
-  Attempt attempt = attempt_at(options, options.precision.bits);
+CalibrationChoice choose_calibration(const Options& options) {
+  if (options.precision.bits == 0) return choose_automatically(options);
+  PrecisionAttempt attempt = attempt_at(options, options.precision.bits);
   if (!attempt.refusal.empty()) throw InvalidParameter(attempt.refusal);
   return {std::move(attempt), options.precision.bits, "declared"};
 }
@@ -233,7 +233,7 @@ std::string published_note(const Options& options, const Parameters& parameters)
   return missing.empty() ? "" : "not a bound here: it needs " + missing;
 }
 
-Parameters calibrated_exact(const Options& options) {
+Parameters calibrate_exact(const Options& options) {
   Parameters parameters;
   parameters.lambda = ideal_scale(options);
   parameters.grid = power_of_two_at_least(parameters.lambda);
@@ -244,8 +244,8 @@ Parameters calibrated_exact(const Options& options) {
   return parameters;
 }
 
-Parameters calibrated_mpfr(const Options& options) {
-  const Chosen choice = chosen(options);
+Parameters calibrate_mpfr(const Options& options) {
+  const CalibrationChoice choice = choose_calibration(options);
   Parameters parameters;
   parameters.precision = choice.precision;
   parameters.precision_reason = choice.reason;
@@ -344,10 +344,10 @@ Parameters snapping_of_scale(const SnappingScale& scale) {
   return parameters;
 }
 
-Parameters calibrated(const Options& options) {
+Parameters calibrate(const Options& options) {
   check(options);
   Parameters parameters =
-      options.arithmetic == Arithmetic::exact ? calibrated_exact(options) : calibrated_mpfr(options);
+      options.arithmetic == Arithmetic::exact ? calibrate_exact(options) : calibrate_mpfr(options);
   parameters.arithmetic = options.arithmetic;
   parameters.sensitivity = options.sensitivity;
   parameters.coordinates = options.coordinates;

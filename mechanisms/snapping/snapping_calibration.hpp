@@ -22,6 +22,6 @@ inline constexpr unsigned kPrecisionBinary64 = 53;
                                       const Rational& lambda, const Rational& bound, unsigned precision);
 
 /// Throws  InvalidParameter; see SnappingMechanism.
-[[nodiscard]] SnappingParameters calibrated(const SnappingOptions& options);
+[[nodiscard]] SnappingParameters calibrate(const SnappingOptions& options);
 
 }  // namespace epsilog::mechanisms

@@ -31,14 +31,14 @@ long geometric_exponent(std::span<const std::byte, kExponentBytes> first, BitSou
 
 /// What one attempt of `significand_bytes` says of a uniform real: its exponent, sign and the
 /// leading bits of its significand.
-struct Attempt {
+struct DrawAttempt {
   WipedInteger significand;  ///< random bits only, without the leading one
   std::size_t random_bits = 0;
   long exponent = 0;
   bool negative = false;
 };
 
-void append_bytes(Attempt& attempt, std::span<const std::byte> bytes) {
+void append_bytes(DrawAttempt& attempt, std::span<const std::byte> bytes) {
   WipedInteger tail;
   mpz_import(tail.get(), bytes.size(), 1, 1, 1, 0, bytes.data());
   mpz_mul_2exp(attempt.significand.get(), attempt.significand.get(), 8 * bytes.size());
@@ -46,7 +46,7 @@ void append_bytes(Attempt& attempt, std::span<const std::byte> bytes) {
   attempt.random_bits += 8 * bytes.size();
 }
 
-void draw_attempt(Attempt& attempt, std::size_t significand_bytes, BitSource& bits) {
+void draw_attempt(DrawAttempt& attempt, std::size_t significand_bytes, BitSource& bits) {
   WipedBytes bytes(significand_bytes + kExponentBytes + 1);
   bits.fill(bytes.all());
   append_bytes(attempt, bytes.all().first(significand_bytes));
@@ -55,7 +55,7 @@ void draw_attempt(Attempt& attempt, std::size_t significand_bytes, BitSource& bi
 }
 
 /// (1.f) * 2^-exponent for the leading `kept` of the attempt's random bits, exactly.
-MpfrNumber uniform_floor(const Attempt& attempt, std::size_t kept) {
+MpfrNumber uniform_floor(const DrawAttempt& attempt, std::size_t kept) {
   WipedInteger significand;
   mpz_fdiv_q_2exp(significand.get(), attempt.significand.get(), attempt.random_bits - kept);
   mpz_setbit(significand.get(), kept);
@@ -147,7 +147,7 @@ Rational snapped(const Rational& y_clamped, bool negative, const MpfrNumber& u_s
 UniformDraw draw_uniform(BitSource& bits, unsigned p) {
   EPSILOG_INVARIANT(p >= 2);
   const ExponentRange range;
-  Attempt attempt;
+  DrawAttempt attempt;
   draw_attempt(attempt, (p + 6) / 8, bits);
   return {uniform_floor(attempt, p - 1), attempt.negative};
 }
@@ -160,7 +160,7 @@ Rational snapped_exact(const Rational& y_clamped, const Rational& lambda, const 
   // Bits of B / Lambda, so that the sum resolves fractions of the grid even at the ends.
   const auto integral = mpz_sizeinbase(accounting::ceil(bound / grid).get_mpz_t(), 2);
 
-  Attempt attempt;
+  DrawAttempt attempt;
   draw_attempt(attempt, significand_bytes, bits);
   for (;;) {
     const MpfrNumber u = uniform_floor(attempt, attempt.random_bits);

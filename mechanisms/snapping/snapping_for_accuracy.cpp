@@ -79,7 +79,7 @@ struct Verdict {
   std::string out_of_reach;  ///< why no larger epsilon can be calibrated either; "" if that is not so
 };
 
-Verdict asked(const AccuracyGoal& goal, std::int64_t units) {
+Verdict verdict_of_mechanism(const AccuracyGoal& goal, std::int64_t units) {
   const Rational bound = effective_bound(goal);
   try {
     const SnappingMechanism mechanism({.epsilon = Epsilon::from_units(units),
@@ -102,16 +102,16 @@ Verdict asked(const AccuracyGoal& goal, std::int64_t units) {
 std::int64_t certified_units(const AccuracyGoal& goal, std::int64_t first) {
   std::int64_t missed = first - 1;
   std::int64_t found = first;
-  Verdict verdict = asked(goal, found);
+  Verdict verdict = verdict_of_mechanism(goal, found);
   for (std::int64_t step = 1; !verdict.met && verdict.out_of_reach.empty(); step *= 2) {
     if (found == kUnitsMax) throw InvalidParameter("accuracy: no epsilon is large enough for it");
     missed = found;
     found += std::min(step, kUnitsMax - found);
-    verdict = asked(goal, found);
+    verdict = verdict_of_mechanism(goal, found);
   }
   while (found - missed > 1) {
     const std::int64_t middle = missed + (found - missed) / 2;
-    const Verdict there = asked(goal, middle);
+    const Verdict there = verdict_of_mechanism(goal, middle);
     if (there.met || !there.out_of_reach.empty()) {
       found = middle;
       verdict = there;

@@ -53,7 +53,7 @@ Rational snapping_accuracy_up(const SnappingMechanism::Parameters& parameters, c
 }
 
 SnappingMechanism::SnappingMechanism(const Options& options)
-    : parameters_(calibrated(options)),
+    : parameters_(calibrate(options)),
       lower_(options.lower),
       upper_(options.upper),
       sampler_(std::make_shared<const SnappingSampler>(parameters_, options.lower, options.upper)) {}
@@ -63,15 +63,16 @@ accounting::SealedRelease SnappingMechanism::release(std::span<const Rational> a
                                                      BitSource& bits) const {
   if (answers.empty()) throw InvalidParameter("release: no answer to release");
   const std::int64_t decision = receipt.consume(parameters_.charged);
-  return ReleaseSealer::seal(decision, parameters_.charged, drawn(answers, bits));
+  return ReleaseSealer::seal(decision, parameters_.charged, draw_values(answers, bits));
 }
 
 std::vector<Rational> SnappingMechanism::draw_invented(std::span<const InventedAnswer> answers,
                                                        BitSource& bits) const {
-  return drawn(numbers_of(answers), bits);
+  return draw_values(numbers_of(answers), bits);
 }
 
-std::vector<Rational> SnappingMechanism::drawn(std::span<const Rational> answers, BitSource& bits) const {
+std::vector<Rational> SnappingMechanism::draw_values(std::span<const Rational> answers,
+                                                     BitSource& bits) const {
   std::vector<Rational> values;
   values.reserve(answers.size());
   GuardedBits guarded(bits);
@@ -101,7 +102,7 @@ AnswerIntervals SnappingMechanism::intervals(const Rational& alpha, Shown shown)
     throw InvalidParameter("intervals: on a grid of 1 or more nothing is rounded");
   }
   const AnswerInterval range{lower_, upper_};
-  if (alpha < power_of_two(-kLeastExponent)) return AnswerIntervals(nothing_inverted(range));
+  if (alpha < power_of_two(-kLeastExponent)) return AnswerIntervals(whole_range_law(range));
   return AnswerIntervals(inverted_snapping(parameters_, range, searched_alpha(parameters_, alpha), shown));
 }
 

@@ -25,9 +25,9 @@ std::uint64_t big_endian(const std::byte* bytes) noexcept {
 }
 
 /// Bytes already read, then those of the source behind.
-class ReadAgain final : public BitSource {
+class ReplayedBits final : public BitSource {
  public:
-  ReadAgain(std::span<const std::byte> bytes, BitSource& rest) : bytes_(bytes), rest_(rest) {}
+  ReplayedBits(std::span<const std::byte> bytes, BitSource& rest) : bytes_(bytes), rest_(rest) {}
   void fill(std::span<std::byte> bytes) override {
     const std::size_t known = std::min(bytes.size(), bytes_.size());
     std::copy_n(bytes_.begin(), known, bytes.begin());
@@ -157,9 +157,9 @@ void SnappingSampler::append_release(std::int64_t multiple, std::vector<Rational
   }
 }
 
-Rational SnappingSampler::drawn_with_mpfr(const Rational& clamped, std::span<const std::byte> attempt,
-                                          BitSource& bits) const {
-  ReadAgain from_the_start(attempt, bits);
+Rational SnappingSampler::draw_with_mpfr(const Rational& clamped, std::span<const std::byte> attempt,
+                                         BitSource& bits) const {
+  ReplayedBits from_the_start(attempt, bits);
   const Rational shifted = clamped - centre_;
   if (arithmetic_ == Arithmetic::exact) {
     return centre_ + snapped_exact(shifted, lambda_, grid_, bound_, from_the_start);
@@ -184,7 +184,7 @@ void SnappingSampler::draw(std::span<const Rational> answers, BitSource& bits,
       if (verdict.decided) {
         append_release(verdict.multiple, releases);
       } else {
-        releases.push_back(drawn_with_mpfr(answer, attempt, bits));
+        releases.push_back(draw_with_mpfr(answer, attempt, bits));
       }
     }
   }

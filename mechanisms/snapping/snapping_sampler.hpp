@@ -52,8 +52,8 @@ class SnappingSampler final {
  private:
   [[nodiscard]] const Rational& clamped(const Rational& answer) const;
   void append_release(std::int64_t multiple, std::vector<Rational>& releases) const;
-  [[nodiscard]] Rational drawn_with_mpfr(const Rational& clamped, std::span<const std::byte> attempt,
-                                         BitSource& bits) const;
+  [[nodiscard]] Rational draw_with_mpfr(const Rational& clamped, std::span<const std::byte> attempt,
+                                        BitSource& bits) const;
 
   Arithmetic arithmetic_;
   unsigned precision_;

@@ -105,10 +105,10 @@ TEST_CASE("fixed draws: with more different laws than are composed it is zCDP, a
   FixedDraws fewer = of_each(laws, first(laws.size()), "1e-6");
   CHECK(fewer.all().by() == ComposedBy::pld);
   CHECK(fewer.all().charge().epsilon < draws.all().charge().epsilon);
-  CHECK(fewer.some(first(100)).by() == ComposedBy::zcdp);
-  CHECK(fewer.some(first(laws.size())).charge() == fewer.all().charge());
+  CHECK(fewer.charge_of_part(first(100)).by() == ComposedBy::zcdp);
+  CHECK(fewer.charge_of_part(first(laws.size())).charge() == fewer.all().charge());
   // By zCDP all but one would cost more than all do: what holds of all holds of them.
-  CHECK(fewer.some(first(laws.size() - 1)).charge() == fewer.all().charge());
+  CHECK(fewer.charge_of_part(first(laws.size() - 1)).charge() == fewer.all().charge());
 }
 
 TEST_CASE("fixed draws: a part is charged what it would be alone, and no more than all",
@@ -116,13 +116,13 @@ TEST_CASE("fixed draws: a part is charged what it would be alone, and no more th
   const std::vector<KnownLoss> laws{pure_of(Rational(1, 10)), pure_of(1)};
   FixedDraws all = of_each(laws, {0, 1, 0, 0, 1, 0}, "1e-4");
   const std::vector<std::size_t> tenths{0, 2, 3, 5};
-  const ComposedCharge part = all.some(tenths);
+  const ComposedCharge part = all.charge_of_part(tenths);
   CHECK(charged(part) == charged(equal(laws[0], 4, "1e-4").all()));
   CHECK(part.draws() == std::vector<ApproximateLoss>(4, Epsilon::parse_down("0.1")));
   CHECK(all.all().draws().size() == 6);
   for (std::size_t count = 1; count <= 6; ++count) {
     CAPTURE(count);
-    const ComposedCharge some = all.some(first(count));
+    const ComposedCharge some = all.charge_of_part(first(count));
     CHECK(some.charge().within(all.all().charge()));
     CHECK(some.charge().delta == Delta::parse_down("1e-4"));
     CHECK(some.charge().epsilon <= some.sum().epsilon);
@@ -171,8 +171,8 @@ TEST_CASE("fixed draws: what is none is refused", "[accounting][fixed][negative]
   CHECK_THROWS_AS(made({{Epsilon::parse_down("0.099"), 0}}, delta), InvalidParameter);
   CHECK_THROWS_AS(made({{Epsilon(), 0}}, delta), InvalidParameter);
   FixedDraws fine = made({{tenth, 0}, {tenth, 0}}, delta);
-  CHECK_THROWS_AS(fine.some({}), InvalidParameter);
-  CHECK_THROWS_AS(fine.some(std::vector<std::size_t>{1, 0}), InvalidParameter);
-  CHECK_THROWS_AS(fine.some(std::vector<std::size_t>{0, 0}), InvalidParameter);
-  CHECK_THROWS_AS(fine.some(std::vector<std::size_t>{2}), InvalidParameter);
+  CHECK_THROWS_AS(fine.charge_of_part({}), InvalidParameter);
+  CHECK_THROWS_AS(fine.charge_of_part(std::vector<std::size_t>{1, 0}), InvalidParameter);
+  CHECK_THROWS_AS(fine.charge_of_part(std::vector<std::size_t>{0, 0}), InvalidParameter);
+  CHECK_THROWS_AS(fine.charge_of_part(std::vector<std::size_t>{2}), InvalidParameter);
 }

@@ -41,13 +41,13 @@ TEST_CASE("stopping: the innermost scope of a thread is asked, and no other thre
           "[accounting][stopping]") {
   const auto yes = [] { return true; };
   const auto no = [] { return false; };
-  CHECK_NOTHROW(stop_if_asked());
+  CHECK_NOTHROW(stop_if_requested());
   const StopScope outer(yes);
-  CHECK_THROWS_AS(stop_if_asked(), Stopped);
+  CHECK_THROWS_AS(stop_if_requested(), Stopped);
   {
     const StopScope inner(no);
-    CHECK_NOTHROW(stop_if_asked());
+    CHECK_NOTHROW(stop_if_requested());
   }
-  CHECK_THROWS_AS(stop_if_asked(), Stopped);
-  std::thread(stop_if_asked).join();
+  CHECK_THROWS_AS(stop_if_requested(), Stopped);
+  std::thread(stop_if_requested).join();
 }

@@ -40,8 +40,8 @@ FileCall kind_of(const std::string& call) {
   return FileCall::sync;
 }
 
-FileOf owner_of(const std::string& file) {
-  return file == "L" || file == "L-wal" || file == "L-shm" ? FileOf::ledger : FileOf::beside;
+FileRole owner_of(const std::string& file) {
+  return file == "L" || file == "L-wal" || file == "L-shm" ? FileRole::ledger : FileRole::beside;
 }
 
 bool strace_works() {
@@ -160,7 +160,7 @@ void try_case(const Traced& traced, const Case& one) {
   CAPTURE(exit, traced.errors());
   const FileVerdict verdict = file_verdict(kind_of(one.at.call), owner_of(one.at.file), one.error.number);
   CHECK((exit == 0 || exit == 3 || exit == 7));
-  if (verdict == FileVerdict::passing) CHECK(exit != 3);
+  if (verdict == FileVerdict::transient) CHECK(exit != 3);
   if (verdict != FileVerdict::poison) CHECK_FALSE(traced.poisoned());
   if (traced.poisoned()) {
     CHECK(exit == 7);

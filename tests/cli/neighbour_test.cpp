@@ -86,13 +86,13 @@ class Neighbour final {
     } else {
       view.emplace(own.snapshot());
     }
-    const std::int64_t seen = view ? view->decisions() : 0;
+    const std::int64_t seen = view ? view->decision_count() : 0;
     until_told(ready, done);
-    if (view && view->decisions() != seen) return 2;
+    if (view && view->decision_count() != seen) return 2;
     turn.reset();
     view.reset();
     if (!fs::exists(path + "-wal") || !fs::exists(path + "-shm")) return 3;
-    static_cast<void>(own.snapshot().decisions());
+    static_cast<void>(own.snapshot().decision_count());
     try {
       if (!reads) static_cast<void>(own.begin());
     } catch (const ledger::LedgerSealed&) {

@@ -8,7 +8,7 @@ using epsilog::mechanisms::Rational;
 using epsilog::mechanisms::SnappingMechanism;
 
 Rational asked(const SnappingMechanism& mechanism, std::string_view typed, const Rational& alpha) {
-  return mechanism.accuracy_at_up(HypotheticalAnswer::typed(typed), alpha);
+  return mechanism.accuracy_at_up(HypotheticalAnswer::parse(typed), alpha);
 }
 
 #ifdef EPSILOG_ANSWER_ITSELF
@@ -23,7 +23,7 @@ HypotheticalAnswer wrapped(const Rational& answer) {
 #endif
 #ifdef EPSILOG_TYPED_NUMBER
 HypotheticalAnswer converted(const Rational& answer) {
-  return HypotheticalAnswer::typed(answer);
+  return HypotheticalAnswer::parse(answer);
 }
 #endif
 #ifdef EPSILOG_BRACED_HYPOTHETICAL

@@ -54,7 +54,7 @@ InventedCounts wrapped(const std::vector<CandidateRows>& rows) {
 #ifdef EPSILOG_DRAW_UNSEEN
 std::vector<Rational> revealed(const SnappingMechanism& mechanism, std::span<const Rational> answers,
                                BitSource& bits) {
-  return mechanism.drawn(answers, bits);
+  return mechanism.draw_values(answers, bits);
 }
 #endif
 #ifdef EPSILOG_MAKE_INVENTED
@@ -64,7 +64,7 @@ InventedAnswer wrapped(const Rational& answer) {
 #endif
 #ifdef EPSILOG_TYPED_INVENTED
 std::vector<Rational> typed(const SnappingMechanism& mechanism, std::string_view text, BitSource& bits) {
-  const std::vector<HypotheticalAnswer> answers{HypotheticalAnswer::typed(text)};
+  const std::vector<HypotheticalAnswer> answers{HypotheticalAnswer::parse(text)};
   return mechanism.draw_invented(answers, bits);
 }
 #endif

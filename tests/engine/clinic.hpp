@@ -85,8 +85,9 @@ inline engine::Request supplied(const std::string& value, const std::string& eps
   return result;
 }
 
-inline engine::Request held(engine::Request asked, engine::Holding holding = engine::Holding::reserved) {
-  asked.holding = holding;
+inline engine::Request held(engine::Request asked,
+                            engine::ReservationKind reservation = engine::ReservationKind::reserved) {
+  asked.reservation = reservation;
   return asked;
 }
 

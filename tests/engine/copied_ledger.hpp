@@ -3,7 +3,7 @@
 
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/changed_meanwhile.hpp"
+#include "epsilog/engine/conflict_errors.hpp"
 #include "epsilog/engine/not_verified.hpp"
 #include "epsilog/ledger/files_replaced.hpp"
 #include "epsilog/ledger/inspection.hpp"
@@ -36,20 +36,20 @@ class SharedClock {
 };
 
 /// What was told of a decision's values.
-struct Told {
+struct AcknowledgedValues {
   std::string decision;
   std::vector<accounting::Rational> values;
 };
 
 /// What was told of where a decision's line stands.
-struct ToldPlace {
+struct AcknowledgedLeaf {
   std::string decision;
   bool durable = false;
-  std::optional<ledger::LogPlace> log;
+  std::optional<ledger::LogPosition> log;
 };
 
 /// What was told of the data token of a reservation that was made against one.
-struct ToldToken {
+struct AcknowledgedToken {
   std::string reservation;
   bool durable = false;
   std::string token;
@@ -83,7 +83,7 @@ class CopiedLedger {
     const engine::Answer::Recorded& recorded_of = answer.recorded;
     if (recorded_of.durable)
       places.push_back({recorded_of.decision_id, *recorded_of.durable, recorded_of.log});
-    if (answer.asked.holding == engine::Holding::reserved_against_token &&
+    if (answer.asked.reservation == engine::ReservationKind::reserved_against_token &&
         recorded_of.state != engine::RequestState::token_issued) {
       tokens.push_back({recorded_of.granted ? recorded_of.parent : recorded_of.decision_id,
                         recorded_of.durable.value_or(false), recorded_of.token});
@@ -161,7 +161,7 @@ class CopiedLedger {
           CHECK(by_key.emplace(std::pair(stored.draft.principal, stored.draft.key), stored.id).second);
         },
         [](const ledger::MalformedRecord&) {});
-    for (const Told& one : told) {
+    for (const AcknowledgedValues& one : told) {
       CAPTURE(one.decision);
       const auto found = releases.find(one.decision);
       REQUIRE(found != releases.end());
@@ -171,20 +171,21 @@ class CopiedLedger {
   }
   /// What the page promises of where lines stand: whatever is durable says it, of its own leaf in a tree that
   /// is the beginning of today's, and nothing else does. `kept` are the places that were told before.
-  void require_places(const std::map<std::string, ledger::LogPlace>& kept, bool whole_tree = true) const {
+  void require_places(const std::map<std::string, ledger::LogPosition>& kept, bool whole_tree = true) const {
     auto opened = ledger::Ledger::open_read_only(path, {.clock = clock.clock()});
     auto view = opened.snapshot();
-    for (const ToldPlace& told_place : places) {
-      CAPTURE(told_place.decision);
-      CHECK(told_place.log.has_value() == told_place.durable);
-      if (!told_place.log) continue;
-      const ledger::LogPlace& place = *told_place.log;
-      CHECK(place.index == static_cast<std::uint64_t>(view.find_id(told_place.decision).value().line));
+    for (const AcknowledgedLeaf& acknowledged_leaf : places) {
+      CAPTURE(acknowledged_leaf.decision);
+      CHECK(acknowledged_leaf.log.has_value() == acknowledged_leaf.durable);
+      if (!acknowledged_leaf.log) continue;
+      const ledger::LogPosition& place = *acknowledged_leaf.log;
+      CHECK(place.index ==
+            static_cast<std::uint64_t>(view.find_by_id(acknowledged_leaf.decision).value().line));
       CHECK(place.leaf == view.leaf(static_cast<std::int64_t>(place.index)));
       REQUIRE(place.index < place.tree.size);
       REQUIRE(place.tree.size <= view.tree().size);
       if (whole_tree) CHECK(place.tree.root == root_of(view, 0, static_cast<std::int64_t>(place.tree.size)));
-      const auto before = kept.find(told_place.decision);
+      const auto before = kept.find(acknowledged_leaf.decision);
       if (before == kept.end()) continue;
       CHECK(place.index == before->second.index);
       CHECK(place.leaf == before->second.leaf);
@@ -213,9 +214,9 @@ class CopiedLedger {
   std::chrono::milliseconds wait{10'000};
   std::int64_t recorded = 0;  ///< so many decisions were there before
   bool named_unreadable = false;
-  std::vector<Told> told;
-  std::vector<ToldPlace> places;
-  std::vector<ToldToken> tokens;
+  std::vector<AcknowledgedValues> told;
+  std::vector<AcknowledgedLeaf> places;
+  std::vector<AcknowledgedToken> tokens;
   std::vector<std::string> messages;
 
  private:
@@ -246,8 +247,8 @@ class CopiedLedger {
     if (is(std::type_identity<PolicyError>())) return "closed";
     if (is(std::type_identity<InvalidParameter>())) return "invalid";
     if (is(std::type_identity<NotFound>())) return "unknown";
-    if (is(std::type_identity<engine::ChangedSinceSeen>())) return "moved";
-    if (is(std::type_identity<engine::PolicyMoved>())) return "moved";
+    if (is(std::type_identity<engine::RequestChanged>())) return "moved";
+    if (is(std::type_identity<engine::PolicyConflict>())) return "moved";
     return std::string("throws ") + error.what();
   }
 

@@ -58,9 +58,9 @@ class FullLedger {
       {
         ledger::Ledger ledger = ledger::Ledger::open(path(), {.clock = options.clock});
         const engine::VerifierKey key{.name = engine::ledger_origin(ledger.ledger_id())};
-        (void)engine::name_key(ledger, key.text(), engine::KeyChange::add, "keeper", "first");
+        (void)engine::record_key_change(ledger, key.text(), engine::KeyChange::add, "keeper", "first");
         pass(10);
-        (void)engine::name_key(ledger, key.text(), engine::KeyChange::retire, "keeper", "lost");
+        (void)engine::record_key_change(ledger, key.text(), engine::KeyChange::retire, "keeper", "lost");
         pass(10);
         const std::string until = ledger::time_text(ledger::parse_time(ledger.snapshot().now()) + 60'000);
         const auto token =
@@ -100,26 +100,26 @@ class FullLedger {
   template <class Pass>
   static void waits(engine::Engine& opened, const Pass& pass) {
     mechanisms::SystemBits bits;
-    const auto held = [&](const std::string& epsilon, engine::Holding holding) {
+    const auto held = [&](const std::string& epsilon, engine::ReservationKind reservation) {
       engine::Request asked = supplied("", epsilon);
       asked.supplied.reset();
-      asked.holding = holding;
+      asked.reservation = reservation;
       pass(1);
       return opened.reserve(asked, {}).recorded.decision_id;
     };
-    const std::string posted = held("0.1", engine::Holding::reserved_against_token);
+    const std::string posted = held("0.1", engine::ReservationKind::reserved_against_token);
     (void)opened.issue_token(posted, "alice");
     CHECK(opened.commit(posted, "alice", "5", bits, {}).recorded.granted);
-    (void)opened.cancel(held("0.1", engine::Holding::reserved), "alice");
-    const std::string forfeited = held("0.1", engine::Holding::reserved_against_token);
+    (void)opened.cancel(held("0.1", engine::ReservationKind::reserved), "alice");
+    const std::string forfeited = held("0.1", engine::ReservationKind::reserved_against_token);
     (void)opened.issue_token(forfeited, "alice");
     (void)opened.cancel(forfeited, "alice");
-    const std::string approved = held("0.6", engine::Holding::reserved);
+    const std::string approved = held("0.6", engine::ReservationKind::reserved);
     (void)opened.approve(approved, "carol");
     (void)opened.approve(approved, "dave");
-    (void)opened.reject(held("0.7", engine::Holding::reserved), "carol", "too much");
-    (void)held("0.8", engine::Holding::reserved);
-    (void)held("0.1", engine::Holding::reserved);
+    (void)opened.reject(held("0.7", engine::ReservationKind::reserved), "carol", "too much");
+    (void)held("0.8", engine::ReservationKind::reserved);
+    (void)held("0.1", engine::ReservationKind::reserved);
   }
 
   TemporaryFolder folder_;

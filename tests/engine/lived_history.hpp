@@ -67,7 +67,7 @@ class LivedHistory {
     engine::Request asked = request("count", epsilon);
     asked.principal = principal;
     asked.purpose = "care";
-    asked.holding = engine::Holding::reserved;
+    asked.reservation = engine::ReservationKind::reserved;
     return engine_->reserve(asked, {}).recorded.decision_id;
   }
   engine::ApplyReport apply() {

@@ -114,7 +114,7 @@ std::string digests_of_plans(Connection& connection) {
   std::string sql;
   for (const std::int64_t plan : numbers(connection, "SELECT no FROM plan")) {
     try {
-      const Sha256 digest = plan_digest(*connection.shared().plan(connection, plan));
+      const Sha256 digest = plan_digest(*connection.shared_rows().plan(connection, plan));
       sql +=
           "UPDATE OR IGNORE plan SET digest = " + blob(digest) + " WHERE no = " + std::to_string(plan) + ";";
     } catch (const Error&) {  // it cannot be read

@@ -54,11 +54,11 @@ class WaitingClinic {
       : clinic(budget, waiting_rules(approvals)),
         engine(engine::Engine::open(clinic.ledger(), clock.options())) {}
 
-  [[nodiscard]] engine::Answer reserve(const std::string& statistic, const std::string& epsilon,
-                                       engine::Holding holding = engine::Holding::reserved,
-                                       const std::string& key = "") {
+  [[nodiscard]] engine::Answer reserve(
+      const std::string& statistic, const std::string& epsilon,
+      engine::ReservationKind reservation = engine::ReservationKind::reserved, const std::string& key = "") {
     engine::Request asked = request(statistic, epsilon, key);
-    asked.holding = holding;
+    asked.reservation = reservation;
     return engine.reserve(asked, {});
   }
   [[nodiscard]] engine::Answer commit(const std::string& id, const std::optional<std::string>& value = {},

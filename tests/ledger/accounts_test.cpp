@@ -101,29 +101,29 @@ TEST_CASE("accounts: a decision is stored with the balances it touched, in the o
        account("clinic", "epsilon", kTenth.units(), "block:A"), account("lab", "epsilon", 5)});
   auto ledger = ledger::Ledger::open(fixture.path, {});
   auto draft = refused();
-  draft.touched = std::vector<std::int64_t>{3, 1};
+  draft.shown_account_ids = std::vector<std::int64_t>{3, 1};
   {
     auto transaction = ledger.begin();
     static_cast<void>(transaction.refuse(draft));
     CHECK(ids(ledger.commit(std::move(transaction)).at(0).accounts) == std::vector<std::int64_t>{3, 1});
   }
   draft = granted("k");
-  draft.touched = std::vector<std::int64_t>{2, 1};
+  draft.shown_account_ids = std::vector<std::int64_t>{2, 1};
   const std::vector<ledger::Charge> charges = {{.account = 2, .amount = kTenth.units()},
                                                {.account = 1, .amount = kTenth.units()}};
   const auto stored = charged(ledger, draft, charges, kTenth);
   CHECK(ids(stored.accounts) == std::vector<std::int64_t>{2, 1});
   CHECK(stored.accounts.at(0).balance.remaining() == 0);
-  const auto found = ledger.snapshot().find_key("ada", "k");
+  const auto found = ledger.snapshot().find_by_key("ada", "k");
   REQUIRE(found);
-  CHECK(found->draft.touched.value() == std::vector<std::int64_t>{2, 1});
+  CHECK(found->draft.shown_account_ids.value() == std::vector<std::int64_t>{2, 1});
   CHECK(ids(found->accounts) == std::vector<std::int64_t>{2, 1});
   CHECK(found->release->unit == "patient_id max_rows=3");
   CHECK(found->release->relation == "add-remove");
 
   for (const std::int64_t other : {4, 99}) {  // of another dataset, of none
     draft = refused();
-    draft.touched = std::vector<std::int64_t>{1, other};
+    draft.shown_account_ids = std::vector<std::int64_t>{1, other};
     auto transaction = ledger.begin();
     CHECK_THROWS_AS(transaction.refuse(draft), InvalidParameter);
   }

@@ -83,14 +83,14 @@ TEST_CASE("backup: it holds what the ledger does, at the size and root that it s
   const Copied fixture;
   const ledger::Backup made = fixture.backup();
   fixture.require_copy(made);
-  CHECK(made.replica == ledger::Backup::Replica::agrees);
+  CHECK(made.replica == ledger::Backup::ReplicaCheck::agrees);
   CHECK(made.tree == fixture.look().tree());
   CHECK(made.decisions == 1);
   auto ledger = fixture.open();
   release(ledger, kSmall, Rational(2), "2");
-  CHECK_FALSE(ledger::Ledger::open_read_only(fixture.file).snapshot().find_key("ada", "2"));
+  CHECK_FALSE(ledger::Ledger::open_read_only(fixture.file).snapshot().find_by_key("ada", "2"));
   const Copied alone("");
-  CHECK(alone.backup().replica == ledger::Backup::Replica::none);
+  CHECK(alone.backup().replica == ledger::Backup::ReplicaCheck::none);
 }
 
 TEST_CASE("backup: nothing is overwritten, nor given the name of a file of the ledger", "[ledger][backup]") {
@@ -109,7 +109,7 @@ TEST_CASE("backup: nothing is overwritten, nor given the name of a file of the l
     fixture.file = fixture.path + suffix;
     CHECK_THROWS_AS(fixture.backup(), LedgerUnusable);
   }
-  CHECK(ledger::Ledger::open(fixture.path, replicating(fixture.directory.path())).begin().open());
+  CHECK(ledger::Ledger::open(fixture.path, replicating(fixture.directory.path())).begin().is_open());
   fixture.file = fixture.elsewhere.path() + "/no such/copy";
   CHECK_THROWS_AS(fixture.backup(), LedgerUnusable);
 }
@@ -158,7 +158,7 @@ TEST_CASE("backup: only what is durable is in it, in every state of the ledger",
   SECTION("the replica cannot be used: it is made, and says so") {
     fs::rename(fixture.replica, fixture.replica + "-away");
     const ledger::Backup made = fixture.backup();
-    CHECK(made.replica == ledger::Backup::Replica::unusable);
+    CHECK(made.replica == ledger::Backup::ReplicaCheck::unusable);
     fixture.require_copy(made);
   }
   SECTION("the replica holds more: refused, for the ledger lacks what was acknowledged") {
@@ -243,7 +243,7 @@ TEST_CASE(
     const ledger::Backup made = fixture.backup();
     {
       auto copy = ledger::Ledger::open_read_only(fixture.file).snapshot();
-      for (const std::string& key : acknowledged) REQUIRE(copy.find_key("ada", key));
+      for (const std::string& key : acknowledged) REQUIRE(copy.find_by_key("ada", key));
     }
     before_last = acknowledged.size();
     stood.push_back(made.tree);
@@ -313,7 +313,7 @@ TEST_CASE("kill: at any operation of a backup there is a whole one or none, and 
       if (name != "copy") fs::remove(fixture.elsewhere.path() + "/" + name);
     }
     if (!there) fixture.require_copy(fixture.backup());
-    CHECK(ledger::Ledger::open_read_only(fixture.file).snapshot().find_key("ada", "1")->values ==
+    CHECK(ledger::Ledger::open_read_only(fixture.file).snapshot().find_by_key("ada", "1")->values ==
           std::vector<Rational>{1});
     auto ledger = fixture.open();
     release(ledger, kSmall, Rational(2), "2");

@@ -79,7 +79,7 @@ TEST_CASE("batch: its values are those of its rows, one after the other, and are
   transaction.attach(batch_record(), drawn(std::move(receipt), {{7}, {1, 3, 2, 0}}), {});
   const auto stored = ledger.commit(std::move(transaction)).at(0);
   CHECK(stored.values == std::vector<Rational>{7, Rational(1, 4), 1});
-  const auto found = ledger.snapshot().find_id(stored.id);
+  const auto found = ledger.snapshot().find_by_id(stored.id);
   REQUIRE(found);
   CHECK(found->release == std::optional(batch_record()));
   CHECK(found->values == stored.values);
@@ -105,7 +105,7 @@ TEST_CASE("totals: values are those of each margin, and what is made to add up f
     auto receipt = transaction.charge(granted(), charge_of(kTenth), kTenth);
     transaction.attach(record, drawn(std::move(receipt), {{4, 2}, {9}}), {.kind = kind});
     const auto stored = ledger.commit(std::move(transaction)).at(0);
-    const auto found = ledger.snapshot().find_id(stored.id);
+    const auto found = ledger.snapshot().find_by_id(stored.id);
     REQUIRE(found);
     CHECK(found->release == std::optional(record));
     CHECK(found->post_processing.kind == kind);
@@ -121,8 +121,8 @@ TEST_CASE("totals: values are those of each margin, and what is made to add up f
   batch.rows[1].cells.set_totals(true);
   batch.rows[1].post_processing = {.kind = PostProcessing::Kind::consistent_totals};
   CHECK(ledger::recorded_values(batch, {}, {7, 5, 3, 8}) == Values{7});
-  CHECK(ledger::leaves_values_out(batch, {}));
-  CHECK_FALSE(ledger::leaves_values_out(batch_record(), {}));
+  CHECK(ledger::has_unrecorded_values(batch, {}));
+  CHECK_FALSE(ledger::has_unrecorded_values(batch_record(), {}));
 }
 
 TEST_CASE("totals: a release that has not what its margins take is not recorded",
@@ -165,7 +165,7 @@ TEST_CASE("batch: rows that do not share out what was drawn are not recorded", "
   refuses([](auto& record) { record.rows.pop_back(); }, right);
   refuses([](auto& record) { record.rows[0].components = 2; }, right);
   refuses([](auto& record) { record.rows.push_back(row(1, {})); }, right);
-  CHECK(fixture.open().snapshot().decisions() == 0);
+  CHECK(fixture.open().snapshot().decision_count() == 0);
 }
 
 TEST_CASE("batch: a text whose rows are not those of a batch is not read", "[ledger][batch][negative]") {
@@ -245,7 +245,7 @@ TEST_CASE("batch: of a block the rows that touch it are charged as one, within w
   const LedgerFixture fixture;
   auto ledger = fixture.open();
   accounting::FixedDraws draws = fixed_draws();
-  const accounting::ComposedCharge part = draws.some(std::vector<std::size_t>{1});
+  const accounting::ComposedCharge part = draws.charge_of_part(std::vector<std::size_t>{1});
   const auto charged = [&](std::int64_t epsilon, std::vector<ledger::ScopeLoss> parts, bool as_sum = false) {
     auto transaction = ledger.begin();
     const auto first = transaction.open_account(account("clinic", "epsilon", 1'000'000'000'000, "block:A"));

@@ -283,19 +283,19 @@ TEST_CASE("clock: overdue is what is due by ledger time, the earliest first", "[
       draft.deadline = deadline;
       ids.push_back(record_outcome(transaction, draft, Epsilon::from_units(1)));
     }
-    CHECK(transaction.overdue().empty());
+    CHECK(transaction.overdue_ids().empty());
     static_cast<void>(ledger.commit(std::move(transaction)));
   }
   machine.pass(60 * kMinute - 1);
-  CHECK(machine.open().begin().overdue().empty());
+  CHECK(machine.open().begin().overdue_ids().empty());
   machine.pass(1);
-  CHECK(machine.open().begin().overdue() == std::vector<std::string>{ids[1], ids[2]});
+  CHECK(machine.open().begin().overdue_ids() == std::vector<std::string>{ids[1], ids[2]});
   machine.pass(9 * kDay);
   auto ledger = machine.open();
   auto transaction = ledger.begin();
-  CHECK(transaction.overdue() == std::vector<std::string>{ids[1], ids[2], ids[0]});
+  CHECK(transaction.overdue_ids() == std::vector<std::string>{ids[1], ids[2], ids[0]});
   record_outcome(transaction, draft_of(ledger::Outcome::voided, ids[1]), Epsilon::from_units(1));
-  CHECK(transaction.overdue() == std::vector<std::string>{ids[2], ids[0]});
+  CHECK(transaction.overdue_ids() == std::vector<std::string>{ids[2], ids[0]});
   static_cast<void>(ledger.commit(std::move(transaction)));
 }
 
@@ -372,11 +372,11 @@ TEST_CASE(
         break;
       }
       case Done::member:
-        CHECK_THROWS(transaction.member([&] {
+        CHECK_THROWS(transaction.run_in_savepoint([&] {
           release();
           throw std::runtime_error("undone");
         }));
-        transaction.member(release);
+        transaction.run_in_savepoint(release);
         break;
       case Done::apply_policy:
         transaction.apply_policy(policy("version: 1\n# again\n"), {}, "why");

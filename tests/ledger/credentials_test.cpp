@@ -27,7 +27,7 @@ CredentialEvent revoked(const std::string& id) {
 std::vector<CredentialEvent> events_of(ledger::Snapshot view) {
   std::vector<CredentialEvent> events;
   view.each_credential_event([&events](const CredentialEvent& event) { events.push_back(event); });
-  CHECK(view.credential_events() == static_cast<std::int64_t>(events.size()));
+  CHECK(view.credential_event_count() == static_cast<std::int64_t>(events.size()));
   return events;
 }
 
@@ -43,7 +43,7 @@ TEST_CASE(
     ledger::Transaction transaction = ledger.begin();
     transaction.record_credential(added("c1", "1000"));
     transaction.record_credential(added("c2", "1001"));
-    CHECK(fixture.look().credential_events() == 0);
+    CHECK(fixture.look().credential_event_count() == 0);
     static_cast<void>(ledger.commit(std::move(transaction)));
   }
   {
@@ -52,7 +52,7 @@ TEST_CASE(
   }
   {
     ledger::Transaction transaction = other.begin();
-    CHECK_THROWS_AS(transaction.member([&] {
+    CHECK_THROWS_AS(transaction.run_in_savepoint([&] {
       transaction.record_credential(added("undone", "1003"));
       throw std::runtime_error("what else it does fails");
     }),
@@ -72,7 +72,7 @@ TEST_CASE(
   // Who held the ledger meanwhile goes on from there.
   ledger::Transaction transaction = ledger.begin();
   CHECK_THROWS_AS(transaction.record_credential(revoked("c1")), InvalidParameter);
-  CHECK_FALSE(transaction.open());
+  CHECK_FALSE(transaction.is_open());
 
   // Made of its lines, it says the same.
   std::vector<std::string> lines;

@@ -27,7 +27,7 @@ StoredDecision issued(ledger::Ledger& ledger, bool draws = true) {
   const std::string reserved = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
   ledger::DecisionDraft draft = draft_of(Outcome::token_issued, reserved);
   draft.issues_token = draws;
-  transaction.note(draft);
+  transaction.record_without_movement(draft);
   return ledger.commit(std::move(transaction)).back();
 }
 
@@ -90,8 +90,8 @@ TEST_CASE("data token: 32 fresh bytes, which the row has and the line the hash o
     CHECK(line.find(text) == std::string::npos);
 
     auto view = fixture.look();
-    CHECK(text_of(view.find_id(decision.id).value()) == text);
-    CHECK(view.find_token(text).value().id == decision.id);
+    CHECK(text_of(view.find_by_id(decision.id).value()) == text);
+    CHECK(view.find_by_token(text).value().id == decision.id);
     CHECK(text_of(view.children(decision.draft.parent).at(0)) == text);
   }
 }
@@ -103,7 +103,7 @@ TEST_CASE("data token: nothing else is found by what is no token", "[ledger][tok
   const StoredDecision none = issued(ledger, false);
   CHECK_FALSE(none.token);
   auto view = fixture.look();
-  CHECK_FALSE(view.find_id(none.id).value().token);
+  CHECK_FALSE(view.find_by_id(none.id).value().token);
   std::string other = text;
   other.front() = other.front() == '0' ? '1' : '0';
   std::string upper = text;
@@ -112,7 +112,7 @@ TEST_CASE("data token: nothing else is found by what is no token", "[ledger][tok
        {other, upper == text ? other : upper, text + "0", text.substr(1), none.id, std::string(),
         std::string(64, '0'), ledger::sha256_hex(bytes_of(text)), ledger::sha256_hex("")}) {
     CAPTURE(wrong);
-    CHECK_FALSE(view.find_token(wrong));
+    CHECK_FALSE(view.find_by_token(wrong));
   }
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("data token: only a decision that issues one has one", "[ledger][token
   ledger::DecisionDraft draft = refused();
   draft.issues_token = true;
   CHECK_THROWS_AS(transaction.refuse(draft), InvalidParameter);
-  CHECK(fixture.look().decisions() == 0);
+  CHECK(fixture.look().decision_count() == 0);
 }
 
 TEST_CASE("data token: its bytes are withheld until they are known to be durable",
@@ -140,14 +140,14 @@ TEST_CASE("data token: its bytes are withheld until they are known to be durable
     const std::string reserved = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
     ledger::DecisionDraft draft = draft_of(Outcome::token_issued, reserved);
     draft.issues_token = true;
-    const std::string second = transaction.note(draft);
-    CHECK_FALSE(transaction.find_id(second).value().token.value().bytes);
+    const std::string second = transaction.record_without_movement(draft);
+    CHECK_FALSE(transaction.find_by_id(second).value().token.value().bytes);
     CHECK_FALSE(transaction.children(reserved).at(0).token.value().bytes);
-    CHECK(transaction.find_id(id).value().token.value().bytes);
+    CHECK(transaction.find_by_id(id).value().token.value().bytes);
   }
   std::ofstream(fixture.sibling(".poisoned")) << "{\"reason\": \"committing\"}";
   auto view = fixture.look();
-  for (const auto& found : {view.find_id(id), view.find_token(text)}) {
+  for (const auto& found : {view.find_by_id(id), view.find_by_token(text)}) {
     CHECK_FALSE(found.value().durable);
     CHECK_FALSE(found.value().token.value().bytes);
   }
@@ -160,12 +160,12 @@ TEST_CASE("data token: a ledger of lines has the hash, and knows the token by it
   const StoredDecision none = issued(ledger, false);
   const std::string copy = import(fixture);
   auto view = ledger::Ledger::open_read_only(copy).snapshot();
-  const auto found = view.find_token(text_of(decision)).value();
+  const auto found = view.find_by_token(text_of(decision)).value();
   CHECK(found.id == decision.id);
   CHECK_FALSE(found.token.value().bytes);
   CHECK(found.token->sha256 == decision.token->sha256);
-  CHECK_FALSE(view.find_token(ledger::hex_text(decision.token->sha256)));
-  CHECK_FALSE(view.find_id(none.id).value().token);
+  CHECK_FALSE(view.find_by_token(ledger::hex_text(decision.token->sha256)));
+  CHECK_FALSE(view.find_by_id(none.id).value().token);
   CHECK(line_of(ledger::Ledger::open_read_only(copy).snapshot(), decision) ==
         line_of(fixture.look(), decision));
   CHECK_FALSE(row_is_faulty(view));
@@ -186,8 +186,8 @@ TEST_CASE("data token: a row with another one, half of one or another hash is da
     auto view = fixture.look();
     CHECK(row_is_faulty(view));
     const bool by_its_hash = std::string(change).starts_with("token = ");
-    if (by_its_hash) CHECK_THROWS_AS(view.find_token(text), LedgerCorrupt);
-    if (!by_its_hash) CHECK_FALSE(view.find_token(text));
+    if (by_its_hash) CHECK_THROWS_AS(view.find_by_token(text), LedgerCorrupt);
+    if (!by_its_hash) CHECK_FALSE(view.find_by_token(text));
   }
   // Another decision has none.
   const LedgerFixture fixture;

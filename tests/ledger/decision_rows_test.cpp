@@ -14,13 +14,12 @@ using ledger::Outcome;
 namespace {
 
 /// Writes a record into a ledger of two accounts and a plan, and reads it again.
-ledger::RecordedDecision written_and_read(const DecisionRecord& record,
-                                          const ledger::TokenColumns& token = {}) {
+ledger::DecisionRow written_and_read(const DecisionRecord& record, const ledger::TokenColumns& token = {}) {
   const LedgerFixture fixture;
   write_records(fixture.path, [&](ledger::Connection& connection, ledger::Meta& meta,
                                   ledger::Recorder& recorder) {
     for (const char* measure : {"delta", "rho"}) {
-      recorder.write(ledger::AccountOpened{
+      recorder.write(ledger::AccountRecord{
           .id = ++meta.accounts, .name = {"clinic", "", measure}, .limit = 9, .opened_at = meta.last_time});
     }
     ledger::DecisionRecord first{.seq = 1,
@@ -30,7 +29,7 @@ ledger::RecordedDecision written_and_read(const DecisionRecord& record,
                                  .via = "claimed",
                                  .deadline = "9999-01-01T00:00:00.000Z",
                                  .outcome = Outcome::pending,
-                                 .program = {.version = "1.2", .commit = "abc"},
+                                 .build = {.version = "1.2", .commit = "abc"},
                                  .policy_version = 1,
                                  .decided_under = 1,
                                  .dataset = "clinic",
@@ -55,7 +54,7 @@ DecisionRecord base() {
           .via = "claimed",
           .outcome = Outcome::refused,
           .reasons = R"([{"code":"x"}])",
-          .program = {.version = "1.2", .commit = "abc"},
+          .build = {.version = "1.2", .commit = "abc"},
           .policy_version = 1,
           .decided_under = 1,
           .dataset = "clinic",
@@ -86,7 +85,7 @@ TEST_CASE("decision rows: a record of any kind is read as it was written", "[led
     r.reasons = "[]";
     r.deadline = "2026-01-01T00:00:00.124Z";
     r.purpose = "care";
-    r.holding = ledger::RecordedHolding::data_token;
+    r.reservation_kind = ledger::ReservationKind::data_token;
     r.conflicting_key = "other";
     r.movements = {{.account = 1,
                     .position = 2,

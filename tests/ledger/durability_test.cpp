@@ -127,7 +127,7 @@ TEST_CASE("power failure: no acknowledged reservation or end of one is lost, and
             !inspection.completeness_faults().empty()) {
           ++found.unbalanced;
         }
-        if (snapshot.decisions() < acknowledged) ++found.lost;
+        if (snapshot.decision_count() < acknowledged) ++found.lost;
       });
   CHECK(losses.images >= 300);
   CHECK(losses.lost == 0);
@@ -142,7 +142,7 @@ TEST_CASE("power failure: no acknowledged charge is lost and every balance still
         auto snapshot = ledger::Ledger::open_read_only(path).snapshot();
         if (!balances_fold(snapshot)) ++found.unbalanced;
         for (std::int64_t i = 1; i <= acknowledged; ++i) {
-          const auto decision = snapshot.find_key("ada", std::to_string(i));
+          const auto decision = snapshot.find_by_key("ada", std::to_string(i));
           if (!decision || decision->values != std::vector<Rational>{Rational(static_cast<long>(i))}) {
             ++found.lost;
             break;

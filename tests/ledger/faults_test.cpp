@@ -38,13 +38,13 @@ Attempt attempt_release(ledger::Ledger& ledger, const std::string& key) {
 void check_after_fault(const LedgerFixture& fixture, const Attempt& attempt) {
   auto snapshot = fixture.look();
   CHECK(balances_fold(snapshot));
-  const auto found = snapshot.find_key("ada", "under fault");
+  const auto found = snapshot.find_by_key("ada", "under fault");
   if (attempt.acknowledged) CHECK(found);
   if (attempt.busy) CHECK_FALSE(found);
-  CHECK(snapshot.poisoned().has_value() >= attempt.io);
+  CHECK(snapshot.poison_reason().has_value() >= attempt.io);
   // Once poisoned, what the disk holds is unknown, of earlier decisions too.
-  const auto before = snapshot.find_key("ada", "before");
-  CHECK(before->durable == !snapshot.poisoned());
+  const auto before = snapshot.find_by_key("ada", "before");
+  CHECK(before->durable == !snapshot.poison_reason());
   CHECK(before->values == (before->durable ? std::vector<Rational>{1} : std::vector<Rational>{}));
 }
 
@@ -64,11 +64,11 @@ int fail_every_operation(int code, bool from_then_on) {
       if (!vfs.failed()) return points;
       if (code == SQLITE_FULL) CHECK_FALSE(attempt.io);
       if (attempt.io) {
-        CHECK(ledger.poisoned());
+        CHECK(ledger.poison_reason());
         CHECK_THROWS_AS(ledger.begin(), LedgerIo);
       }
       vfs.stop_failing();
-      if (!attempt.io && !ledger.poisoned()) {
+      if (!attempt.io && !ledger.poison_reason()) {
         CHECK(release_if_it_fits(ledger, kTenth, Rational(42),
                                  "under fault"));  // the retry replays or succeeds
         attempt.busy = false;
@@ -110,12 +110,12 @@ int fail_every_operation_of(ledger::Outcome outcome, int code) {
     vfs.stop_failing();
     auto snapshot = fixture.look();
     CHECK(balances_fold(snapshot));
-    const bool there = snapshot.find_key("ada", "under fault").has_value();
+    const bool there = snapshot.find_by_key("ada", "under fault").has_value();
     if (attempt.acknowledged) CHECK(there);
     if (attempt.busy) CHECK_FALSE(there);
-    CHECK(snapshot.poisoned().has_value() >= attempt.io);
+    CHECK(snapshot.poison_reason().has_value() >= attempt.io);
     if (code == SQLITE_FULL) CHECK_FALSE(attempt.io);
-    if (attempt.busy && !snapshot.poisoned()) {
+    if (attempt.busy && !snapshot.poison_reason()) {
       auto again = ledger.begin();
       record_outcome(again, draft, kTenth);
       CHECK(ledger.commit(std::move(again)).size() == 1);
@@ -168,7 +168,7 @@ TEST_CASE("faults: a full disk leaves every table unchanged and goes away with i
   vfs.fail_kind("write", SQLITE_FULL);
   CHECK(attempt_release(ledger, "k").busy);
   CHECK(attempt_release(ledger, "k").busy);
-  CHECK(ledger.snapshot().decisions() == 0);
+  CHECK(ledger.snapshot().decision_count() == 0);
   vfs.stop_failing();
   CHECK(attempt_release(ledger, "k").acknowledged);
 }
@@ -187,7 +187,7 @@ TEST_CASE("faults: a failed sync poisons the ledger before the next writer gets 
   auto later = fixture.open();
   CHECK_THROWS_AS(later.begin(), LedgerIo);
   auto snapshot = fixture.look();  // readers go on, and can warn
-  CHECK(snapshot.poisoned());
+  CHECK(snapshot.poison_reason());
   CHECK(snapshot.accounts("clinic").size() == 1);
 }
 
@@ -264,7 +264,7 @@ TEST_CASE("faults: an I/O error or lack of memory at any operation of opening is
         }
         const bool failed = vfs.failed();
         vfs.stop_failing();
-        CHECK_FALSE(fixture.look().poisoned());
+        CHECK_FALSE(fixture.look().poison_reason());
         if (!failed) break;
         ++points;
       }
@@ -288,9 +288,9 @@ TEST_CASE("faults: a checkpoint that fails is told, loses nothing and poisons no
     CHECK(vfs.failed());
     CHECK(warning.find("checkpoint") != std::string::npos);
     vfs.stop_failing();
-    CHECK(fixture.look().find_key("ada", "k")->values == std::vector<Rational>{1});
+    CHECK(fixture.look().find_by_key("ada", "k")->values == std::vector<Rational>{1});
     auto ledger = fixture.open();
     CHECK(attempt_release(ledger, "next").acknowledged);
-    CHECK_FALSE(ledger.poisoned());
+    CHECK_FALSE(ledger.poison_reason());
   }
 }

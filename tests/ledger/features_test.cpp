@@ -163,8 +163,8 @@ TEST_CASE("features: what a newer program writes under an open ledger is met at 
   release(writer, kHundredth, Rational(1), "before");
   const auto reader = ledger::Ledger::open_read_only(fixture.path);
   auto slices = reader.snapshot();
-  slices.let_go();
-  CHECK(slices.decisions() == 1);
+  slices.close_between_reads();
+  CHECK(slices.decision_count() == 1);
   write_as_newer(fixture);
   const std::vector<std::pair<std::string, std::function<void()>>> calls = {
       {"a turn", [&] { (void)writer.begin(); }},
@@ -172,15 +172,15 @@ TEST_CASE("features: what a newer program writes under an open ledger is met at 
       {"a turn to apply a policy", [&] { (void)writer.begin_to_apply(policy("version: 1 # 2\n")); }},
       {"a snapshot of the writer", [&] { (void)writer.snapshot(); }},
       {"a snapshot of a reader", [&] { (void)reader.snapshot(); }},
-      {"the next slice of a snapshot", [&] { (void)slices.decisions(); }},
-      {"a snapshot that is held again", [&] { slices.hold(); }}};
+      {"the next slice of a snapshot", [&] { (void)slices.decision_count(); }},
+      {"a snapshot that is held again", [&] { slices.keep_open(); }}};
   for (int round = 1; round <= 2; ++round) {
     for (const auto& [name, call] : calls) require_refused(name, call);
   }
   CHECK_FALSE(fs::exists(fixture.path + ".poisoned"));
   const ledger::FeatureOfTest known(kFeature);
   release(writer, kHundredth, Rational(2), "after");
-  CHECK(reader.snapshot().decisions() == 3);
+  CHECK(reader.snapshot().decision_count() == 3);
 }
 
 TEST_CASE("features: what an interrupted COMMIT of a newer program left is not settled by one that lacks it",

@@ -51,13 +51,13 @@ struct Verb {
 };
 
 void release_under_fault(Place&, ledger::Ledger& ledger) {
-  if (ledger.snapshot().find_key("ada", "under fault")) return;
+  if (ledger.snapshot().find_by_key("ada", "under fault")) return;
   release(ledger, kHundredth, Rational(42), "under fault");
 }
 
 void read(ledger::Ledger& ledger) {
   auto view = ledger.snapshot();
-  if (view.find_key("ada", "before")->values != std::vector<Rational>{1})
+  if (view.find_by_key("ada", "before")->values != std::vector<Rational>{1})
     throw std::runtime_error("another value");
   if (!balances_fold(view)) throw std::runtime_error("balances do not add up");
 }
@@ -134,7 +134,7 @@ std::map<FaultyCall, int> calls_of(const Verb& verb) {
 }
 
 FileVerdict expected(const FaultyCall& call, int error) {
-  return ledger::file_verdict(call.call, call.scratch ? ledger::FileOf::beside : ledger::FileOf::ledger,
+  return ledger::file_verdict(call.call, call.scratch ? ledger::FileRole::beside : ledger::FileRole::ledger,
                               error);
 }
 
@@ -170,16 +170,16 @@ void try_fault(const Verb& verb, const FaultyCall& call, int nth, std::size_t wh
   CHECK(outcome != "poisoned");
   CHECK_FALSE(fs::exists(marker));
   // SQLite may have opened it for reading only, and what this user may do is looked at afterwards.
-  if (verdict == FileVerdict::passing) CHECK(outcome != "unusable");
+  if (verdict == FileVerdict::transient) CHECK(outcome != "unusable");
   if (verb.records && outcome != "done") {
     auto view = ledger::Ledger::open_read_only(place.fixture.path).snapshot();
-    CHECK_FALSE(view.find_key("ada", "under fault"));
+    CHECK_FALSE(view.find_by_key("ada", "under fault"));
   }
   CHECK_NOTHROW(verb.run(place, *ledger));  // the next request succeeds, by the same handle
   auto view = ledger::Ledger::open_read_only(place.fixture.path).snapshot();
   CHECK(balances_fold(view));
-  CHECK(view.find_key("ada", "before")->values == std::vector<Rational>{1});
-  if (verb.records) CHECK(view.find_key("ada", "under fault")->values == std::vector<Rational>{42});
+  CHECK(view.find_by_key("ada", "before")->values == std::vector<Rational>{1});
+  if (verb.records) CHECK(view.find_by_key("ada", "under fault")->values == std::vector<Rational>{42});
 }
 
 struct Fault {
@@ -203,9 +203,9 @@ std::vector<Fault> all_faults() {
 
 const char* word(FileVerdict verdict) {
   switch (verdict) {
-    case FileVerdict::passing:
+    case FileVerdict::transient:
       return "passing";
-    case FileVerdict::standing:
+    case FileVerdict::lasting:
       return "standing";
     case FileVerdict::poison:
       return "**poison**";
@@ -223,8 +223,8 @@ std::string table() {
     for (const int error : row.errors)
       names += std::string(names.empty() ? "" : ", ") + ::strerrorname_np(error);
     if (row.errors.front() == EIO) names += ", and any other";
-    for (const auto file : {ledger::FileOf::ledger, ledger::FileOf::beside}) {
-      rows += "| " + names + (file == ledger::FileOf::ledger ? " | `L`, its log, its index" : " | another");
+    for (const auto file : {ledger::FileRole::ledger, ledger::FileRole::beside}) {
+      rows += "| " + names + (file == ledger::FileRole::ledger ? " | `L`, its log, its index" : " | another");
       for (const FileCall call : kCalls)
         rows += std::string(" | ") + word(ledger::file_verdict(call, file, row.errors.front()));
       rows += " |\n";
@@ -303,12 +303,12 @@ TEST_CASE("file faults: a ledger on a read-only mount is read, and who would wri
         ::mount(nullptr, directory, nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
       ::_exit(kNotAllowed);
     }
-    if (fixture.look().decisions() != 0) throw std::runtime_error("is not read");
+    if (fixture.look().decision_count() != 0) throw std::runtime_error("is not read");
     const std::vector<std::function<void()>> all = {
         [&] { static_cast<void>(fixture.open()); },
         [&] {
           auto ledger = ledger::Ledger::open_on_demand(fixture.path, {});
-          static_cast<void>(ledger.snapshot().decisions());
+          static_cast<void>(ledger.snapshot().decision_count());
           static_cast<void>(ledger.begin());
         },
         [&] { static_cast<void>(ledger::Ledger::backup(fixture.path, "/tmp/never", {}, {})); },
@@ -333,6 +333,6 @@ TEST_CASE("file faults: a ledger on a read-only mount is read, and who would wri
 TEST_CASE("file faults: the table in docs/recovery.md is the one that the program goes by",
           "[ledger][docs]") {
   CHECK(read_file(EPSILOG_RECOVERY_PAGE).find("\n" + table() + "\n") != std::string::npos);
-  CHECK(ledger::file_verdict(FileCall::read, ledger::FileOf::ledger, ETIMEDOUT) == FileVerdict::passing);
-  CHECK(ledger::file_verdict(FileCall::write, ledger::FileOf::ledger, ETIMEDOUT) == FileVerdict::poison);
+  CHECK(ledger::file_verdict(FileCall::read, ledger::FileRole::ledger, ETIMEDOUT) == FileVerdict::transient);
+  CHECK(ledger::file_verdict(FileCall::write, ledger::FileRole::ledger, ETIMEDOUT) == FileVerdict::poison);
 }

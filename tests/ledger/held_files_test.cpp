@@ -53,7 +53,7 @@ void read_and_close(const std::string& path) {
 }
 
 bool is_there(const LedgerFixture& fixture, const std::string& key) {
-  return fixture.look().find_key("ada", key).has_value();
+  return fixture.look().find_by_key("ada", key).has_value();
 }
 
 /// One way in which the log gets removed under an open ledger.
@@ -123,7 +123,7 @@ TEST_CASE("held files: a value that was recorded in files without a name is with
     CHECK_THROWS_AS(ledger.commit(std::move(transaction)), ledger::FilesReplaced);
     CHECK_THROWS_AS(ledger.begin(), ledger::FilesReplaced);
     CHECK_THROWS_AS(ledger.snapshot(), ledger::FilesReplaced);
-    CHECK_FALSE(ledger.poisoned());
+    CHECK_FALSE(ledger.poison_reason());
     // Beside it nothing opens the new log with the old index.
     CHECK_THROWS_AS(fixture.open(), ledger::FilesReplaced);
   }
@@ -141,14 +141,14 @@ TEST_CASE("held files: an open ledger whose file was moved away is over, for rea
     {
       auto ledger = fixture.open();
       release(ledger, kLittle, Rational(1), "k");
-      CHECK(ledger.snapshot().find_key("ada", "k"));
+      CHECK(ledger.snapshot().find_by_key("ada", "k"));
       fs::rename(fixture.sibling(suffix), fixture.sibling(".away"));
       CHECK_THROWS_AS(ledger.snapshot(), ledger::FilesReplaced);
       fs::rename(fixture.sibling(".away"), fixture.sibling(suffix));
       CHECK_THROWS_AS(ledger.begin(), ledger::FilesReplaced);  // for good
     }
     auto again = fixture.open();
-    CHECK(again.snapshot().find_key("ada", "k"));
+    CHECK(again.snapshot().find_by_key("ada", "k"));
     release(again, kLittle, Rational(2), "next");
   }
 }
@@ -275,7 +275,7 @@ TEST_CASE(
       try {
         for (int time = 0; time < kTimes; ++time) {
           if (thread % 4 != 0) {
-            static_cast<void>(fixture.look().decisions());
+            static_cast<void>(fixture.look().decision_count());
             continue;
           }
           auto ledger = fixture.open();
@@ -293,7 +293,7 @@ TEST_CASE(
   CHECK(failed == 0);
   CHECK(descriptors_of(fixture.path) == 0);
   auto view = fixture.look();
-  CHECK(view.decisions() == kThreads / 4 * kTimes);
+  CHECK(view.decision_count() == kThreads / 4 * kTimes);
   CHECK(balances_fold(view));
 }
 
@@ -386,7 +386,7 @@ TEST_CASE("held files: whatever is done with a ledger is done while another proc
   ::close(ready[1]);
   REQUIRE(::read(ready[0], &what, 1) == 1);
   release(fixture.open(), kLittle, Rational(2), "k");
-  CHECK(fixture.look().find_key("ada", "of the holder"));
+  CHECK(fixture.look().find_by_key("ada", "of the holder"));
   CHECK_THROWS_AS(ledger::Ledger::create(fixture.path, policy(), {}), LedgerUnusable);
   CHECK(ledger::Ledger::backup(fixture.path, backup, {}, {}).decisions == 2);
   CHECK_FALSE(fs::exists(backup + "-wal"));
@@ -413,9 +413,9 @@ TEST_CASE("held files: a copy that is in another journal mode is opened, and is 
   REQUIRE(::chmod(copy.c_str(), 0600) == 0);
   REQUIRE(query_sql(copy, "PRAGMA journal_mode") != "wal");
   auto ledger = ledger::Ledger::open_on_demand(copy, {});
-  CHECK(ledger.snapshot().find_key("ada", "k"));
+  CHECK(ledger.snapshot().find_by_key("ada", "k"));
   release(ledger, kLittle, Rational(2), "next");
-  CHECK(ledger.snapshot().find_key("ada", "next"));
+  CHECK(ledger.snapshot().find_by_key("ada", "next"));
 }
 
 TEST_CASE("open: who finds no ledger where one was is not told to make a new one", "[ledger][open]") {

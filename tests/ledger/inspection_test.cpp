@@ -202,15 +202,15 @@ TEST_CASE("inspection: an open row that cannot be read hides no other, and a tra
   CHECK(malformed[0].id == ids[0]);
   CHECK(malformed[0].dataset == "clinic");
   CHECK_THROWS_AS(snapshot.each_open("", see), ledger::UnreadableRow);
-  CHECK_THROWS_AS(snapshot.find_id(ids[0]), ledger::UnreadableRow);
+  CHECK_THROWS_AS(snapshot.find_by_id(ids[0]), ledger::UnreadableRow);
 
   // Nothing was half done when a row could not be read: what is recorded afterwards is recorded.
   auto writer = fixture.open();
   auto transaction = writer.begin();
-  CHECK_THROWS_AS(transaction.find_id(ids[0]), ledger::UnreadableRow);
-  CHECK_THROWS_AS(transaction.find_key("ada", "k"), ledger::UnreadableRow);
+  CHECK_THROWS_AS(transaction.find_by_id(ids[0]), ledger::UnreadableRow);
+  CHECK_THROWS_AS(transaction.find_by_key("ada", "k"), ledger::UnreadableRow);
   CHECK_THROWS_AS(transaction.children(ids[1]), ledger::UnreadableRow);
-  CHECK(transaction.find_id(ids[1])->id == ids[1]);
+  CHECK(transaction.find_by_id(ids[1])->id == ids[1]);
   transaction.refuse(refused());
   CHECK(writer.commit(std::move(transaction)).size() == 1);
   // What would record something about such a row ends the transaction, as any mistake does.
@@ -225,7 +225,7 @@ TEST_CASE("snapshot: decisions come in order, by dataset and the last few", "[le
   const auto seqs = [&](const std::string& dataset, std::int64_t limit) {
     std::vector<std::int64_t> seen;
     snapshot.each_decision(dataset, limit, [&](const ledger::StoredDecision& decision) {
-      CHECK(snapshot.find_id(decision.id)->seq == decision.seq);  // callbacks may use the snapshot
+      CHECK(snapshot.find_by_id(decision.id)->seq == decision.seq);  // callbacks may use the snapshot
       seen.push_back(decision.seq);
     });
     return seen;
@@ -292,9 +292,9 @@ TEST_CASE("snapshot: it sees the moment it was made, whatever is committed later
   auto ledger = fixture.open();
   auto before = ledger.snapshot();
   release(ledger, kTenth, Rational(1));
-  CHECK(before.decisions() == 0);
+  CHECK(before.decision_count() == 0);
   CHECK(before.accounts("").at(0).balance.spent == 0);
-  CHECK(ledger.snapshot().decisions() == 1);
+  CHECK(ledger.snapshot().decision_count() == 1);
 }
 
 namespace {
@@ -308,10 +308,10 @@ struct LivedLedger : LedgerFixture {
     auto transaction = writer.begin();
     const std::string first = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
     static_cast<void>(record_outcome(transaction, draft_of(Outcome::granted, first), kTenth));
-    const std::string pending = transaction.note(draft_of(Outcome::pending));
-    static_cast<void>(transaction.note(draft_of(Outcome::approved, pending)));
+    const std::string pending = transaction.record_without_movement(draft_of(Outcome::pending));
+    static_cast<void>(transaction.record_without_movement(draft_of(Outcome::approved, pending)));
     const std::string with_token = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
-    static_cast<void>(transaction.note(draft_of(Outcome::token_issued, with_token)));
+    static_cast<void>(transaction.record_without_movement(draft_of(Outcome::token_issued, with_token)));
     static_cast<void>(transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth)));
     const std::string given_back = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
     static_cast<void>(transaction.resolve(draft_of(Outcome::voided, given_back)));

@@ -114,7 +114,7 @@ TEST_CASE("ledger: what is undone leaves no balance behind", "[ledger][integrity
     auto draft = draft_of(ledger::Outcome::voided, fixture.ids.at(0));
     draft.dataset = "other";
     CHECK_THROWS_AS(damaged.resolve(draft), ledger::UnreadableRow);
-    CHECK_FALSE(damaged.open());
+    CHECK_FALSE(damaged.is_open());
   }
   auto transaction = writer.begin();
   CHECK(transaction.accounts(std::vector<ledger::AccountName>{{"clinic", "", "epsilon"}})
@@ -128,11 +128,11 @@ TEST_CASE("ledger: a key that one index has lost is not free", "[ledger][integri
   const DamagedLedger fixture;
   fixture.empty_index("decision_by_key", "account_reserved_in_period");
   auto snapshot = fixture.look();
-  CHECK_THROWS_AS(snapshot.find_key("ada", "k"), LedgerCorrupt);
-  CHECK_FALSE(snapshot.find_key("ada", "another").has_value());
+  CHECK_THROWS_AS(snapshot.find_by_key("ada", "k"), LedgerCorrupt);
+  CHECK_FALSE(snapshot.find_by_key("ada", "another").has_value());
   auto writer = fixture.open();
   auto transaction = writer.begin();
-  CHECK_THROWS_AS(transaction.find_key("ada", "k"), LedgerCorrupt);
+  CHECK_THROWS_AS(transaction.find_by_key("ada", "k"), LedgerCorrupt);
 }
 
 namespace {
@@ -174,7 +174,7 @@ std::vector<Lookup> lookups() {
          auto view = of.look();
          return static_cast<std::size_t>(
              std::count_if(of.all.begin(), of.all.end(),
-                           [&](const std::string& id) { return view.find_id(id).has_value(); }));
+                           [&](const std::string& id) { return view.find_by_id(id).has_value(); }));
        }},
       {"every id, by a writer",
        [](const LookedUp& of) {
@@ -182,18 +182,19 @@ std::vector<Lookup> lookups() {
          auto transaction = writer.begin();
          return static_cast<std::size_t>(
              std::count_if(of.all.begin(), of.all.end(),
-                           [&](const std::string& id) { return transaction.find_id(id).has_value(); }));
+                           [&](const std::string& id) { return transaction.find_by_id(id).has_value(); }));
        }},
       {"beginnings of ids",
        [](const LookedUp& of) {
          auto view = of.look();
          std::size_t found = 0;
          for (const std::string& id : of.all)
-           found += ledger::Inspection(view).ids_beginning(id.substr(0, 25)).count > 0 ? 1 : 0;
+           found += ledger::Inspection(view).ids_with_prefix(id.substr(0, 25)).count > 0 ? 1 : 0;
          return found;
        }},
-      {"a key", [](const LookedUp& of) { return std::size_t{of.look().find_key("ada", "k") ? 1U : 0U}; }},
-      {"a token", [](const LookedUp& of) { return std::size_t{of.look().find_token(of.token) ? 1U : 0U}; }},
+      {"a key", [](const LookedUp& of) { return std::size_t{of.look().find_by_key("ada", "k") ? 1U : 0U}; }},
+      {"a token",
+       [](const LookedUp& of) { return std::size_t{of.look().find_by_token(of.token) ? 1U : 0U}; }},
       {"what became of a request", [](const LookedUp& of) { return of.look().children(of.pending).size(); }},
       {"what became of a reservation",
        [](const LookedUp& of) { return of.look().children(of.reserved).size(); }},
@@ -248,14 +249,14 @@ TEST_CASE("ledger: an id that no decision has is not found, wherever it would st
   REQUIRE(absent.size() > 4);
   for (const std::string& id : absent) {
     CAPTURE(id);
-    CHECK_FALSE(view.find_id(id).has_value());
+    CHECK_FALSE(view.find_by_id(id).has_value());
     CHECK(view.children(id).empty());
   }
-  CHECK_FALSE(view.find_token(std::string(64, 'a')).has_value());
-  CHECK(ledger::Inspection(view).ids_beginning("0000").count == 0);
-  CHECK(ledger::Inspection(view).ids_beginning("7ZZZ").count == 0);
+  CHECK_FALSE(view.find_by_token(std::string(64, 'a')).has_value());
+  CHECK(ledger::Inspection(view).ids_with_prefix("0000").count == 0);
+  CHECK(ledger::Inspection(view).ids_with_prefix("7ZZZ").count == 0);
   const LedgerFixture empty;
-  CHECK_FALSE(empty.look().find_id(absent.front()).has_value());
+  CHECK_FALSE(empty.look().find_by_id(absent.front()).has_value());
 }
 
 TEST_CASE(
@@ -264,10 +265,10 @@ TEST_CASE(
   const DamagedLedger fixture;
   const auto nobody_writes_twice = [&] {
     auto snapshot = fixture.look();
-    CHECK_THROWS_AS(snapshot.find_key("ada", "k"), LedgerCorrupt);
+    CHECK_THROWS_AS(snapshot.find_by_key("ada", "k"), LedgerCorrupt);
     auto writer = fixture.open();
     auto asked = writer.begin();
-    CHECK_THROWS_AS(asked.find_key("ada", "k"), LedgerCorrupt);
+    CHECK_THROWS_AS(asked.find_by_key("ada", "k"), LedgerCorrupt);
     auto deciding = writer.begin();
     CHECK_THROWS_AS(deciding.refuse(refused("k")), LedgerCorrupt);
     CHECK(query_sql(fixture.path, "SELECT count(*) FROM name NOT INDEXED") == "2");
@@ -276,7 +277,7 @@ TEST_CASE(
     fixture.empty_index("sqlite_autoindex_name_1", "account_reserved_in_period");
     nobody_writes_twice();
     auto snapshot = fixture.look();
-    CHECK_FALSE(snapshot.find_key("grace", "k").has_value());  // whose name is not there
+    CHECK_FALSE(snapshot.find_by_key("grace", "k").has_value());  // whose name is not there
   }
   SECTION("another number") {
     fixture.replace_rows("name", "3 - no, name");
@@ -308,7 +309,7 @@ TEST_CASE("ledger: a value is not shown that does not follow from its components
   const DamagedLedger fixture;
   fixture.change("UPDATE decision SET \"values\" = '[\"13\"]' WHERE seq = 1");
   auto snapshot = fixture.look();
-  CHECK_THROWS_AS(snapshot.find_key("ada", "k"), LedgerCorrupt);
+  CHECK_THROWS_AS(snapshot.find_by_key("ada", "k"), LedgerCorrupt);
   CHECK_THROWS_AS(snapshot.each_decision("", 0, [](const ledger::StoredDecision&) {}), LedgerCorrupt);
   std::size_t read = 0;
   std::vector<std::string> faults;

@@ -103,17 +103,19 @@ struct Reader {
 std::vector<Reader> readers() {
   using ledger::Ledger;
   return {{"a snapshot",
-           [](const std::string& copy) { (void)Ledger::open_read_only(copy).snapshot().decisions(); }},
+           [](const std::string& copy) { (void)Ledger::open_read_only(copy).snapshot().decision_count(); }},
           {"several at once",
            [](const std::string& copy) {
              const auto one = Ledger::open_read_only(copy);
              auto first = one.snapshot();
              const auto other = Ledger::open_read_only(copy);
              auto second = other.snapshot();
-             CHECK(first.decisions() == second.decisions());
+             CHECK(first.decision_count() == second.decision_count());
            }},
           {"a ledger that would write on demand",
-           [](const std::string& copy) { (void)Ledger::open_on_demand(copy, {}).snapshot().decisions(); }},
+           [](const std::string& copy) {
+             (void)Ledger::open_on_demand(copy, {}).snapshot().decision_count();
+           }},
           {"its state of recovery", [](const std::string& copy) { (void)Ledger::recovery_state(copy); }},
           {"a restoration", [](const std::string& copy) {
              const TemporaryDirectory place;
@@ -273,7 +275,7 @@ TEST_CASE("left files: a log that a copy was made with stays, and so does what a
     copy_ledger(fixture.path, copy);
     REQUIRE(fs::file_size(copy + "-wal") > 0);
     const std::string log = read_file(copy + "-wal");
-    CHECK(ledger::Ledger::open_read_only(copy).snapshot().find_key("ada", "1"));
+    CHECK(ledger::Ledger::open_read_only(copy).snapshot().find_by_key("ada", "1"));
     CHECK((read_file(copy + "-wal") == log));
   }
   SECTION("another reader") {
@@ -291,7 +293,7 @@ TEST_CASE("left files: a log that a copy was made with stays, and so does what a
         char byte = 0;
         static_cast<void>(!::write(ready[1], "r", 1));
         static_cast<void>(!::read(done[0], &byte, 1));
-        code = view.decisions() == 0 && fs::exists(copy + "-shm") ? 0 : 2;
+        code = view.decision_count() == 0 && fs::exists(copy + "-shm") ? 0 : 2;
       } catch (const std::exception&) {
       }
       ::_exit(code);

@@ -71,17 +71,17 @@ TEST_CASE("lifecycle: every outcome about a parent in every state is recorded or
       const LedgerFixture fixture;
       auto ledger = fixture.open();
       const std::string parent = reach(ledger, row.at(0));
-      const std::int64_t before = ledger.snapshot().decisions();
+      const std::int64_t before = ledger.snapshot().decision_count();
       const accounting::Balance balance_before = balance(ledger);
       auto transaction = ledger.begin();
       if (std::find(allowed.begin(), allowed.end(), ledger::outcome_name(outcome)) != allowed.end()) {
         record_outcome(transaction, draft_of(outcome, parent), kTenth);
         CHECK(ledger.commit(std::move(transaction)).size() == 1);
-        CHECK(ledger.snapshot().decisions() == before + 1);
+        CHECK(ledger.snapshot().decision_count() == before + 1);
         ++recorded_at_all;
       } else {
         CHECK_THROWS_AS(record_outcome(transaction, draft_of(outcome, parent), kTenth), InvalidParameter);
-        CHECK(ledger.snapshot().decisions() == before);
+        CHECK(ledger.snapshot().decision_count() == before);
         CHECK(balance(ledger).spent == balance_before.spent);
         CHECK(balance(ledger).reserved == balance_before.reserved);
       }
@@ -140,7 +140,7 @@ TEST_CASE("lifecycle: a reservation keeps its charges aside until it is posted, 
   REQUIRE(children.size() == 1);
   CHECK(children[0].id == posted.id);
   CHECK(children[0].values == posted.values);
-  CHECK(snapshot.find_id(first.id)->draft.deadline == kFarFuture);
+  CHECK(snapshot.find_by_id(first.id)->draft.deadline == kFarFuture);
 }
 
 TEST_CASE("lifecycle: a pending request debits nothing until its approval reserves", "[ledger][lifecycle]") {
@@ -170,18 +170,18 @@ TEST_CASE("lifecycle: a whole life fits into one transaction, and its value is w
   const LedgerFixture fixture;
   auto ledger = fixture.open();
   auto transaction = ledger.begin();
-  const std::string pending = transaction.note(draft_of(Outcome::pending));
-  static_cast<void>(transaction.note(draft_of(Outcome::approved, pending)));
+  const std::string pending = transaction.record_without_movement(draft_of(Outcome::pending));
+  static_cast<void>(transaction.record_without_movement(draft_of(Outcome::approved, pending)));
   const std::string reserved = transaction.reserve(draft_of(Outcome::reserved, pending), charge_of(kTenth));
-  CHECK(transaction.find_id(reserved)->charges.at(0).amount == kTenth.units());
-  static_cast<void>(transaction.note(draft_of(Outcome::token_issued, reserved)));
+  CHECK(transaction.find_by_id(reserved)->charges.at(0).amount == kTenth.units());
+  static_cast<void>(transaction.record_without_movement(draft_of(Outcome::token_issued, reserved)));
   static_cast<void>(record_outcome(transaction, draft_of(Outcome::granted, reserved), kTenth));
   const auto children = transaction.children(reserved);
   REQUIRE(children.size() == 2);
   CHECK(children[0].draft.outcome == Outcome::token_issued);
   CHECK(children[1].draft.outcome == Outcome::granted);
   CHECK(children[1].values.empty());
-  CHECK(transaction.find_id(children[1].id)->values.empty());
+  CHECK(transaction.find_by_id(children[1].id)->values.empty());
   const auto stored = ledger.commit(std::move(transaction));
   REQUIRE(stored.size() == 5);
   CHECK(stored[4].values == std::vector<Rational>{42});
@@ -195,8 +195,9 @@ TEST_CASE("lifecycle: a reservation is posted with exactly its charges or not at
   const auto reserved = recorded(ledger, draft_of(Outcome::reserved));
   {
     auto transaction = ledger.begin();  // what was reserved does not pay for that
-    CHECK_THROWS_AS(transaction.post(draft_of(Outcome::granted, reserved.id), Epsilon::parse_down("0.2")),
-                    InvalidParameter);
+    CHECK_THROWS_AS(
+        transaction.commit_reservation(draft_of(Outcome::granted, reserved.id), Epsilon::parse_down("0.2")),
+        InvalidParameter);
   }
   {
     auto transaction = ledger.begin();  // a charge of its own beside the reservation's
@@ -205,7 +206,7 @@ TEST_CASE("lifecycle: a reservation is posted with exactly its charges or not at
   }
   {
     auto transaction = ledger.begin();  // no release attached
-    const auto receipt = transaction.post(draft_of(Outcome::granted, reserved.id), kTenth);
+    const auto receipt = transaction.commit_reservation(draft_of(Outcome::granted, reserved.id), kTenth);
     CHECK_THROWS_AS(ledger.commit(std::move(transaction)), InvalidParameter);
     CHECK_FALSE(receipt.live());
   }
@@ -225,7 +226,7 @@ TEST_CASE("lifecycle: the key of a reservation is bound to it, and so is that of
   draft.key = "k";
   const auto reserved = recorded(ledger, draft);
   auto transaction = ledger.begin();
-  const auto found = transaction.find_key("ada", "k");
+  const auto found = transaction.find_by_key("ada", "k");
   REQUIRE(found);
   CHECK(found->id == reserved.id);
   CHECK(found->draft.outcome == Outcome::reserved);
@@ -236,7 +237,7 @@ TEST_CASE("lifecycle: the key of a reservation is bound to it, and so is that of
   CHECK_THROWS_AS(record_outcome(again, posting, kTenth), InvalidParameter);
   posting.key = "k2";
   CHECK(recorded(ledger, posting).draft.key == "k2");
-  CHECK(ledger.snapshot().find_key("ada", "k2")->values == std::vector<Rational>{42});
+  CHECK(ledger.snapshot().find_by_key("ada", "k2")->values == std::vector<Rational>{42});
 }
 
 TEST_CASE("lifecycle: what is about a decision has its dataset and its policy version, whatever is active",
@@ -256,7 +257,7 @@ TEST_CASE("lifecycle: what is about a decision has its dataset and its policy ve
     CHECK_THROWS_AS(transaction.resolve(draft), InvalidParameter);
   }
   auto fresh = ledger.begin();  // what is not about one has the active version
-  CHECK_THROWS_AS(fresh.note(draft_of(Outcome::pending)), InvalidParameter);
+  CHECK_THROWS_AS(fresh.record_without_movement(draft_of(Outcome::pending)), InvalidParameter);
   CHECK(recorded(ledger, draft_of(Outcome::voided, reserved.id)).draft.policy_version == 1);
 }
 

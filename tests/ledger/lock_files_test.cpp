@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "ledger/support/fixture.hpp"
-#include "turnstile.hpp"
+#include "writer_lock.hpp"
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;
@@ -301,7 +301,7 @@ TEST_CASE("waiting: one thread stands in line for however many lose patience, an
 TEST_CASE("waiting: a callback that throws leaves the line", "[ledger][lock]") {
   const LedgerFixture fixture;
   auto ledger = ledger::Ledger::open(
-      fixture.path, {.waiting = [](const std::string&) { throw std::runtime_error("told"); }});
+      fixture.path, {.report_wait = [](const std::string&) { throw std::runtime_error("told"); }});
   release_once(ledger);
   {
     const Holder holder(fixture.sibling(".lock"));

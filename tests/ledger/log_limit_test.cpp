@@ -36,7 +36,7 @@ void write(ledger::Ledger& ledger, int decisions = 1) {
 }
 
 ledger::ReadingGate& gate_of(const LedgerFixture& fixture) {
-  return ledger::ReadingGate::of(ledger::require_single_regular_file(ledger::locate(fixture.path)));
+  return ledger::ReadingGate::gate_of(ledger::require_single_regular_file(ledger::locate(fixture.path)));
 }
 
 /// Threads that read until this ends, so that at each instant somebody does: each holds a snapshot for that
@@ -50,9 +50,9 @@ class Readers final {
         std::this_thread::sleep_for(each * i / count);
         while (!over_) {
           auto view = ledger.snapshot();
-          const std::int64_t decisions = view.decisions();
+          const std::int64_t decisions = view.decision_count();
           std::this_thread::sleep_for(each);
-          if (view.decisions() != decisions) changed_ = true;
+          if (view.decision_count() != decisions) changed_ = true;
           ++read_;
         }
       });
@@ -131,7 +131,7 @@ class SlowAudit final {
             auto view = ledger.snapshot();
             ledger::Inspection inspection(view);
             const ledger::HistoryEnd end = inspection.end();
-            if (reads == Reads::in_slices) view.let_go();
+            if (reads == Reads::in_slices) view.close_between_reads();
             std::int64_t seen = 0;
             inspection.each_decision(
                 end, 1ms,
@@ -200,7 +200,7 @@ TEST_CASE("log: one that grew beyond its limit under a reader that stayed is cut
     auto stays = fixture.look();
     const Load load = write_through(fixture, ledger, 18 * kMiB);
     CHECK(load.longest > 17 * kMiB);
-    CHECK(stays.decisions() == 0);
+    CHECK(stays.decision_count() == 0);
   }
   // The pause after an attempt that failed is over sooner or later.
   for (const auto end = Clock::now() + 30s; size_of_log(fixture) > 16 * kMiB && Clock::now() < end;)
@@ -214,23 +214,23 @@ TEST_CASE("log: who reads may write, and make another snapshot while the gate is
   ledger::Ledger ledger = with_limit(fixture, 0);  // every COMMIT closes the gate, or would but for the pause
   auto view = ledger.snapshot();
   for (int i = 0; i < 5; ++i) write(ledger);
-  CHECK(view.decisions() == 0);
-  CHECK(ledger.snapshot().decisions() == 5);
+  CHECK(view.decision_count() == 0);
+  CHECK(ledger.snapshot().decision_count() == 5);
   const auto begun = Clock::now();
   {
-    ledger::ReadingGate::Closed closed(gate_of(fixture));
+    ledger::ReadingGate::ClosedScope closed(gate_of(fixture));
     auto another = ledger.snapshot();  // the gate is still closed by then, and opens to nobody else
-    CHECK(another.decisions() == 5);
+    CHECK(another.decision_count() == 5);
     CHECK_FALSE(closed.await_readers(1'000ms));
     CHECK(closed.left() == 0ms);
   }
-  CHECK(Clock::now() - begun >= ledger::ReadingGate::kClosedAtMost);
+  CHECK(Clock::now() - begun >= ledger::ReadingGate::kLongestClosing);
   // Within a callback of a reader.
   std::vector<std::string> seen;
   auto reads = ledger.snapshot();
   reads.each_decision("", 0, [&](const ledger::StoredDecision& stored) {
     write(ledger);
-    CHECK(ledger.snapshot().decisions() == 6 + static_cast<std::int64_t>(seen.size()));
+    CHECK(ledger.snapshot().decision_count() == 6 + static_cast<std::int64_t>(seen.size()));
     seen.push_back(stored.id);
   });
   CHECK(seen.size() == 5);
@@ -245,9 +245,9 @@ TEST_CASE("gate: readers are counted over all ledgers of a file, and wait for no
   std::optional<ledger::Snapshot> held(second.snapshot());
   std::thread leaves;
   {
-    ledger::ReadingGate::Closed closed(gate_of(fixture));
+    ledger::ReadingGate::ClosedScope closed(gate_of(fixture));
     CHECK_FALSE(closed.await_readers(0ms));
-    CHECK(other.look().decisions() == 0);
+    CHECK(other.look().decision_count() == 0);
     leaves = std::thread([&held] { held.reset(); });
     leaves.join();
     CHECK(closed.await_readers(0ms));
@@ -256,9 +256,9 @@ TEST_CASE("gate: readers are counted over all ledgers of a file, and wait for no
   std::atomic<bool> read = false;
   std::optional<std::thread> waits;
   {
-    ledger::ReadingGate::Closed closed(gate_of(fixture));
+    ledger::ReadingGate::ClosedScope closed(gate_of(fixture));
     waits.emplace([&] {
-      CHECK_NOTHROW(static_cast<void>(first.snapshot().decisions()));
+      CHECK_NOTHROW(static_cast<void>(first.snapshot().decision_count()));
       read = true;
     });
   }
@@ -270,13 +270,13 @@ TEST_CASE("gate: a forked child waits for nobody of its parent, and counts none 
           "[ledger][log]") {
   const LedgerFixture fixture;
   auto view = fixture.look();
-  const ledger::ReadingGate::Closed closed(gate_of(fixture));
+  const ledger::ReadingGate::ClosedScope closed(gate_of(fixture));
   const int status = in_child([&] {
     ledger::ReadingGate& own = gate_of(fixture);
     const auto child = ledger::Ledger::open_read_only(fixture.path);
-    REQUIRE(child.snapshot().decisions() == 0);
+    REQUIRE(child.snapshot().decision_count() == 0);
     REQUIRE(own.longest_wait() == 0ns);
-    ledger::ReadingGate::Closed of_child(own);
+    ledger::ReadingGate::ClosedScope of_child(own);
     REQUIRE(of_child.await_readers(0ms));
   });
   CHECK(status == 0);

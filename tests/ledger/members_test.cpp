@@ -88,7 +88,7 @@ const std::vector<Deed>& deeds() {
        kOwn},
       {"throws after it ended a reservation",
        [](Transaction& t) {
-         t.resolve(draft_of(ledger::Outcome::voided, t.find_key("ada", "reserved")->id));
+         t.resolve(draft_of(ledger::Outcome::voided, t.find_by_key("ada", "reserved")->id));
          throw OwnFault("own");
        },
        kOwn},
@@ -111,7 +111,7 @@ const std::vector<Deed>& deeds() {
 /// Whether it ended in order; else that it threw as the table says.
 bool run_member(ledger::Transaction& transaction, const Deed& deed) {
   try {
-    transaction.member([&] { deed.does(transaction); });
+    transaction.run_in_savepoint([&] { deed.does(transaction); });
   } catch (const std::exception& error) {
     INFO(error.what());
     CHECK((deed.throws && deed.throws(error)));
@@ -184,12 +184,12 @@ TEST_CASE("members: what one does in any place of a group leaves the others as t
           deed.does(alone);
         } else {
           const std::string key = std::to_string(member);
-          CHECK_NOTHROW(group.member([&] { record_release(group, kTenth, 42, key); }));
+          CHECK_NOTHROW(group.run_in_savepoint([&] { record_release(group, kTenth, 42, key); }));
           record_release(alone, kTenth, 42, key);
         }
         ++ended;
       }
-      CHECK(group.open());
+      CHECK(group.is_open());
       CHECK(ledger.commit(std::move(group)).size() == ended);
       static_cast<void>(plain.commit(std::move(alone)));
       free_name(fixture);
@@ -226,7 +226,7 @@ TEST_CASE("members: any order of deeds leaves what those that ended in order lea
           CHECK_FALSE(run_member(group, deed));
         } else {
           const std::string key = std::to_string(transaction) + "." + std::to_string(member);
-          group.member([&] { record_release(group, kTenth, member, key); });
+          group.run_in_savepoint([&] { record_release(group, kTenth, member, key); });
           record_release(alone, kTenth, member, key);
         }
       }
@@ -253,13 +253,13 @@ TEST_CASE("members: a receipt dies with the member it was given to, and its acco
     sealed.push_back(mechanisms::ReleaseSealer::seal(std::move(*kept), kTenth, {Rational(5)}));
     group.attach(record_of(kTenth), std::move(sealed), {});
   };
-  CHECK_THROWS_AS(group.member([&] { opens("k", true); }), OwnFault);
+  CHECK_THROWS_AS(group.run_in_savepoint([&] { opens("k", true); }), OwnFault);
   REQUIRE(kept);
   CHECK_FALSE(kept->live());
   CHECK_THROWS_AS(mechanisms::ReleaseSealer::seal(std::move(*kept), kTenth, {Rational(5)}), InvalidParameter);
-  CHECK_FALSE(group.find_key("ada", "k"));
-  group.member([&] { opens("k", false); });
-  CHECK(group.find_key("ada", "k")->values.empty());  // withheld, from a later member too
+  CHECK_FALSE(group.find_by_key("ada", "k"));
+  group.run_in_savepoint([&] { opens("k", false); });
+  CHECK(group.find_by_key("ada", "k")->values.empty());  // withheld, from a later member too
   CHECK(ledger.commit(std::move(group)).at(0).values == std::vector<Rational>{5});
   check_sound(fixture);
 }
@@ -270,16 +270,16 @@ TEST_CASE("members: none within another, none while a charge waits, none once it
   auto ledger = fixture.open();
   {
     auto group = ledger.begin();
-    CHECK_THROWS_AS(group.member([&] { group.member([] {}); }), InvalidParameter);
-    CHECK(group.open());
+    CHECK_THROWS_AS(group.run_in_savepoint([&] { group.run_in_savepoint([] {}); }), InvalidParameter);
+    CHECK(group.is_open());
     const auto receipt = group.charge(granted(), charge_of(kTenth), kTenth);
-    CHECK_THROWS_AS(group.member([] {}), InvalidParameter);
+    CHECK_THROWS_AS(group.run_in_savepoint([] {}), InvalidParameter);
   }
   auto group = ledger.begin();
   CHECK_THROWS_AS(group.refuse(granted()), InvalidParameter);  // outside of a member it ends
-  CHECK_FALSE(group.open());
-  CHECK_THROWS_AS(group.member([] {}), InvalidParameter);
-  CHECK(ledger.snapshot().decisions() == 0);
+  CHECK_FALSE(group.is_open());
+  CHECK_THROWS_AS(group.run_in_savepoint([] {}), InvalidParameter);
+  CHECK(ledger.snapshot().decision_count() == 0);
 }
 
 TEST_CASE("members: what one changes is undone without a file of its own, however much it is",
@@ -294,14 +294,14 @@ TEST_CASE("members: what one changes is undone without a file of its own, howeve
   }
   auto group = ledger.begin();
   vfs.fail_kind("open", SQLITE_CANTOPEN);
-  CHECK_THROWS_AS(group.member([&] {
+  CHECK_THROWS_AS(group.run_in_savepoint([&] {
     // Keys that lie all over the index: each changes a page of before.
     for (int i = 0; i < 400; ++i) record_release(group, kTenth, 1, std::to_string(i * 7919 % 1000) + "x");
     throw OwnFault("own");
   }),
                   OwnFault);
-  CHECK(group.open());
-  group.member([&] { record_release(group, kTenth, 1, "after"); });
+  CHECK(group.is_open());
+  group.run_in_savepoint([&] { record_release(group, kTenth, 1, "after"); });
   CHECK(ledger.commit(std::move(group)).size() == 1);
   vfs.stop_failing();
   check_sound(fixture);
@@ -326,13 +326,13 @@ GroupUnderFault group_under_fault(ledger::Ledger& ledger, const std::string& poi
     auto group = ledger.begin();
     for (const std::size_t member : {0U, 1U, 2U}) {
       try {
-        group.member([&] {
+        group.run_in_savepoint([&] {
           record_release(group, kTenth, 42, key_of(point, member));
           if (member == 1) throw OwnFault("own");
         });
         result.ended.at(member) = true;
       } catch (const std::exception&) {
-        if (!group.open()) throw;
+        if (!group.is_open()) throw;
       }
     }
     static_cast<void>(ledger.commit(std::move(group)));
@@ -350,12 +350,12 @@ GroupUnderFault group_under_fault(ledger::Ledger& ledger, const std::string& poi
 void check_group(const LedgerFixture& fixture, const GroupUnderFault& group, const std::string& point) {
   auto snapshot = fixture.look();
   CHECK(balances_fold(snapshot));
-  CHECK(snapshot.poisoned().has_value() >= group.io);
-  CHECK(snapshot.find_key("ada", point + " before"));
-  CHECK_FALSE(snapshot.find_key("ada", key_of(point, 1)));
+  CHECK(snapshot.poison_reason().has_value() >= group.io);
+  CHECK(snapshot.find_by_key("ada", point + " before"));
+  CHECK_FALSE(snapshot.find_by_key("ada", key_of(point, 1)));
   if (group.io) return;
   for (const std::size_t member : {0U, 2U}) {
-    const bool there = snapshot.find_key("ada", key_of(point, member)).has_value();
+    const bool there = snapshot.find_by_key("ada", key_of(point, member)).has_value();
     CHECK(there == (group.committed && group.ended.at(member)));
     if (group.committed) CHECK(group.ended.at(member));
   }
@@ -381,7 +381,7 @@ int group_at_every_point(const std::function<void(Fault&, std::int64_t)>& arm, b
       check_sound(*fixture);
       return static_cast<int>(nth) - 1;
     }
-    if (ledger.poisoned()) {
+    if (ledger.poison_reason()) {
       { const ledger::Ledger closed = std::move(ledger); }
       fixture = std::make_unique<LedgerFixture>("1000000");
       continue;

@@ -12,7 +12,7 @@
 #include "ledger/support/fuse_mount.hpp"
 #include "ledger/support/power_failure.hpp"
 #include "ledger/support/replicated.hpp"
-#include "ledger/support/told_file_system.hpp"
+#include "ledger/support/reported_file_system.hpp"
 #include "poison.hpp"
 
 using namespace epsilog;
@@ -53,7 +53,7 @@ struct Way {
   std::function<void(const TwoFolders&)> go;
 };
 
-ledger::RestoreSteps accepting() {
+ledger::RestoreOptions accepting() {
   return {.by = "cleo", .why = "no replica", .accept_rollback = true};
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("network file system: every way in refuses every one of them, and make
     for (const ledger::FileSystem& one : ledger::listed_file_systems()) {
       if (one.kind != Kind::network) continue;
       CAPTURE(one.name);
-      const ToldFileSystem told(folder, one.type);
+      const ReportedFileSystem told(folder, one.type);
       const std::string message = refusal_of([&] { way.go(folders); });
       fs::remove(folders.here.path() + "/copy");
       CHECK(has_part(message, folder));
@@ -148,15 +148,15 @@ TEST_CASE("network file system: over FUSE every way in works, and warns once", "
   for (const Way& way : ways()) {
     CAPTURE(way.name);
     const TwoFolders folders;
-    const ToldFileSystem told(folders.there.directory.path(), 0x65735546);
+    const ReportedFileSystem told(folders.there.directory.path(), 0x65735546);
     CHECK_NOTHROW(way.go(folders));
     std::size_t warned = 0;
     for (const std::string& text : folders.warnings) warned += has_part(text, "FUSE") ? 1 : 0;
     CHECK(warned == (std::string(way.name) == "recovery state" ? 0 : 1));
-    CHECK(ledger::Ledger::open_read_only(folders.there.path).lies_over_fuse());
+    CHECK(ledger::Ledger::open_read_only(folders.there.path).is_on_fuse());
   }
   const ReplicatedLedger local;
-  CHECK_FALSE(local.open().lies_over_fuse());
+  CHECK_FALSE(local.open().is_on_fuse());
 }
 
 TEST_CASE("network file system: a type that is not listed is local, whatever its sign",
@@ -178,13 +178,13 @@ TEST_CASE("network file system: a system that does not say now is asked again", 
     CHECK_THROWS_AS(fixture.open(), LedgerBusy);
     CHECK_THROWS_AS(fixture.look(), LedgerBusy);
   }
-  CHECK(fixture.look().decisions() == 0);
+  CHECK(fixture.look().decision_count() == 0);
 }
 
 TEST_CASE("network file system: the replica may lie on one, and its failure names it",
           "[ledger][replica][network]") {
   const TemporaryDirectory share;
-  const ToldFileSystem told(share.path(), 0x6969);
+  const ReportedFileSystem told(share.path(), 0x6969);
   const ReplicatedLedger fixture(share.path() + "/replica");
   auto ledger = fixture.open();
   release(ledger, kHundredth, Rational(1), "1");

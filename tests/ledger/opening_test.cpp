@@ -156,10 +156,10 @@ TEST_CASE("open: a connection that became the writer has every setting of one, a
 TEST_CASE("open: a ledger opened on demand writes with the connection that has read", "[ledger][open]") {
   const LedgerFixture fixture;
   auto ledger = ledger::Ledger::open_on_demand(fixture.path, {});
-  CHECK(ledger.snapshot().decisions() == 0);
+  CHECK(ledger.snapshot().decision_count() == 0);
   release(ledger, kTenth, Rational(1));
   CHECK(descriptors_of(fixture.path) == 2);  // and the one that holds it
-  CHECK(ledger.snapshot().decisions() == 1);
+  CHECK(ledger.snapshot().decision_count() == 1);
   CHECK(descriptors_of(fixture.path) == 3);
 }
 
@@ -193,8 +193,8 @@ TEST_CASE("open: a ledger opened on demand takes no connection from who is readi
   auto ledger = ledger::Ledger::open_on_demand(fixture.path, {});
   auto view = ledger.snapshot();
   release(ledger, kTenth, Rational(1));
-  CHECK(view.decisions() == 0);
-  CHECK(ledger.snapshot().decisions() == 1);
+  CHECK(view.decision_count() == 0);
+  CHECK(ledger.snapshot().decision_count() == 1);
 }
 
 TEST_CASE("open: a storage layer that ignores a setting is refused, not trusted", "[ledger][open]") {
@@ -319,7 +319,7 @@ TEST_CASE("open: a ledger with decisions under rules of a newer program is read,
               .empty());
   CHECK(has_part(message_of([&] { static_cast<void>(fixture.open().begin()); }), "rules 99"));
   CHECK_THROWS_AS(fixture.open().begin(), LedgerUnusable);
-  CHECK(fixture.look().decisions() == 1);
+  CHECK(fixture.look().decision_count() == 1);
 }
 
 TEST_CASE("open: a ledger that got a newer schema while it was open is written to no more",
@@ -474,7 +474,7 @@ TEST_CASE("open: a foreign program holding SQLite's own lock makes us busy, not 
   sqlite3_exec(db, "ROLLBACK", nullptr, nullptr, nullptr);
   sqlite3_close(db);
   CHECK(release(ledger, kTenth, Rational(1)).seq == 1);
-  CHECK_FALSE(ledger.poisoned());
+  CHECK_FALSE(ledger.poison_reason());
 }
 
 TEST_CASE("open: a directory that cannot be written to is read, never written", "[ledger][open]") {
@@ -493,7 +493,7 @@ TEST_CASE("open: a directory that cannot be written to is read, never written", 
   SECTION("with an empty WAL beside it") {
     seal();
     CHECK(as_nobody([&] {
-            if (fixture.look().decisions() != 1) throw std::runtime_error("not read");
+            if (fixture.look().decision_count() != 1) throw std::runtime_error("not read");
           }) == 0);
   }
   SECTION("with the file alone") {
@@ -501,7 +501,7 @@ TEST_CASE("open: a directory that cannot be written to is read, never written", 
     fs::remove(fixture.sibling("-shm"));
     seal();
     CHECK(as_nobody([&] {
-            if (fixture.look().find_id("x") || fixture.look().decisions() != 1)
+            if (fixture.look().find_by_id("x") || fixture.look().decision_count() != 1)
               throw std::runtime_error("not read");
           }) == 0);
   }

@@ -47,7 +47,7 @@ TEST_CASE("waiting: who waits is told whom for, and so is who lost patience", "[
   const auto wait_for = [&](int milliseconds) {
     auto waiting = ledger::Ledger::open(
         fixture.path, {.wait = std::chrono::milliseconds(milliseconds),
-                       .waiting = [&](const std::string& message) { told.push_back(message); }});
+                       .report_wait = [&](const std::string& message) { told.push_back(message); }});
     try {
       static_cast<void>(waiting.begin());
     } catch (const LedgerBusy& error) {

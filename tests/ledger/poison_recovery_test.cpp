@@ -44,7 +44,7 @@ struct PoisonedLedger : ReplicatedLedger {
     CHECK(inspection.storage_faults(true).empty());
     CHECK(inspection.record_faults().empty());
     if (fs::is_regular_file(replica)) CHECK(replica_fault(replica, look()) == "");
-    CHECK(view.find_key("ada", "1")->values == std::vector<Rational>{1});
+    CHECK(view.find_by_key("ada", "1")->values == std::vector<Rational>{1});
   }
 };
 
@@ -119,7 +119,7 @@ TEST_CASE("recovery from poison: what the replica holds and the ledger lost is p
   CHECK(fs::exists(fixture.path + ".poisoned"));
   fixture.clear();
   CHECK(fixture.recoveries() == std::string("behind_replica cleo: lost|poisoned cleo: ") + kReason);
-  CHECK(fixture.look().find_key("ada", "3")->values == std::vector<Rational>{3});
+  CHECK(fixture.look().find_by_key("ada", "3")->values == std::vector<Rational>{3});
   fixture.require_sound();
 }
 

@@ -68,7 +68,7 @@ ledger::Outcome end_of(int number) {
       auto reserving = ledger.begin();
       auto draft = draft_of(ledger::Outcome::reserved);
       draft.key = "r" + name;
-      const auto before = reserving.find_key("ada", draft.key);
+      const auto before = reserving.find_by_key("ada", draft.key);
       const std::string id = before ? before->id : record_outcome(reserving, draft, Epsilon::from_units(1));
       static_cast<void>(ledger.commit(std::move(reserving)));
       auto resolving = ledger.begin();
@@ -125,12 +125,12 @@ TEST_CASE("crash: two hundred kills lose no acknowledged release and charge noth
     acknowledged_ever += acknowledged.size();
     auto snapshot = fixture.look();
     for (const int number : acknowledged) {
-      const auto found = snapshot.find_key("ada", std::to_string(number));
+      const auto found = snapshot.find_by_key("ada", std::to_string(number));
       REQUIRE(found);
       CHECK(found->values == std::vector<Rational>{Rational(number)});
     }
-    CHECK_FALSE(snapshot.poisoned());
-    const std::int64_t recorded = snapshot.decisions();
+    CHECK_FALSE(snapshot.poison_reason());
+    const std::int64_t recorded = snapshot.decision_count();
     CHECK(recorded >= static_cast<std::int64_t>(acknowledged_ever));
     CHECK(snapshot.accounts("").at(0).balance.spent == recorded);  // one unit each
     next = static_cast<int>(recorded) + 1;
@@ -153,15 +153,15 @@ TEST_CASE("crash: kills between reserving and resolving lose no reservation and 
         run_and_kill(reserve_until_killed, fixture, next, life, kill % 4 != 0);
     auto snapshot = fixture.look();
     for (const int number : acknowledged) {
-      const auto end = snapshot.find_key("ada", "e" + std::to_string(number));
+      const auto end = snapshot.find_by_key("ada", "e" + std::to_string(number));
       REQUIRE(end);
       CHECK(end->draft.outcome == end_of(number));
     }
-    CHECK_FALSE(snapshot.poisoned());
+    CHECK_FALSE(snapshot.poison_reason());
     CHECK(balances_fold(snapshot));
     CHECK(ledger::Inspection(snapshot).lifecycle_faults().empty());
     CHECK(ledger::Inspection(snapshot).completeness_faults().empty());
-    const std::int64_t recorded = snapshot.decisions();  // two a number, perhaps one more
+    const std::int64_t recorded = snapshot.decision_count();  // two a number, perhaps one more
     int open = 0;
     snapshot.each_open("", [&](const ledger::StoredDecision&) { ++open; });
     CHECK(open == recorded % 2);
@@ -232,7 +232,7 @@ TEST_CASE("processes: four that resolve the same reservations resolve each once"
   }
   CHECK(total[0] + total[1] == kReservations);
   auto snapshot = fixture.look();
-  CHECK(snapshot.decisions() == 2 * kReservations);
+  CHECK(snapshot.decision_count() == 2 * kReservations);
   CHECK(snapshot.accounts("").at(0).balance.spent == total[0]);
   CHECK(snapshot.accounts("").at(0).balance.reserved == 0);
   CHECK(balances_fold(snapshot));
@@ -282,7 +282,7 @@ TEST_CASE("processes: eight with 200 releases each share room for exactly 1,000,
   }
   CHECK(total == 1'000);
   auto snapshot = fixture.look();
-  CHECK(snapshot.decisions() == 1'000);
+  CHECK(snapshot.decision_count() == 1'000);
   CHECK(snapshot.accounts("").at(0).balance.remaining() == 0);
   CHECK(balances_fold(snapshot));
 }
@@ -360,7 +360,7 @@ TEST_CASE("fork: a ledger opened before it is refused in the child and unharmed 
           };
           refused_here([&] { static_cast<void>(ledger.begin()); });
           refused_here([&] { static_cast<void>(ledger.snapshot()); });
-          refused_here([&] { static_cast<void>(snapshot.decisions()); });
+          refused_here([&] { static_cast<void>(snapshot.decision_count()); });
           refused_here([&] { static_cast<void>(transaction.accounts("clinic")); });
           const auto abandoned =
               std::move(transaction);  // destroyed here: must not release the parent's lock

@@ -120,8 +120,8 @@ TEST_CASE("records: what has to be UTF-8, a canonical object or within its range
         refused(plan);
       }
     }
-    if (const auto* full = std::get_if<AccountOpened>(&sample.line.record)) {
-      AccountOpened account = *full;
+    if (const auto* full = std::get_if<AccountRecord>(&sample.line.record)) {
+      AccountRecord account = *full;
       account.name.measure = "gamma";
       refused(account);
     }

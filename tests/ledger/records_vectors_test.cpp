@@ -29,7 +29,7 @@ struct Accounts {
     return grid_decimals(found->second);
   }
   void follow(const Record& record) {
-    if (const auto* opened = std::get_if<AccountOpened>(&record)) {
+    if (const auto* opened = std::get_if<AccountRecord>(&record)) {
       measures[opened->id] = opened->name.measure;
       balances[opened->id] = {.limit = opened->limit};
     } else if (const auto* change = std::get_if<LimitChange>(&record)) {

@@ -84,7 +84,7 @@ Recording record_failed_sync(Afterwards afterwards) {
       calls.fail_next_sync();
       CHECK_THROWS_AS(ledger.commit(std::move(transaction)), ledger::ReplicaBehind);
       auto again = ledger.begin();
-      CHECK(again.find_key("ada", "2")->values == std::vector<Rational>{Rational(2)});
+      CHECK(again.find_by_key("ada", "2")->values == std::vector<Rational>{Rational(2)});
     }
     vfs.acknowledge();
   }
@@ -110,7 +110,7 @@ Found replay(const Recording& recording, int releases, int images_each) {
         auto view = ledger::Ledger::open_read_only(image + "/L").snapshot();
         const std::string lines = read_file(image + "/replica");
         for (int n = 0; n <= releases; ++n) {
-          const auto told = view.find_key("ada", std::to_string(n));
+          const auto told = view.find_by_key("ada", std::to_string(n));
           const bool held = has(lines, n);
           if (n <= acknowledged && !told) ++found.lost;
           if (n <= acknowledged && !held) ++found.unreplicated;
@@ -183,7 +183,7 @@ int killed_in_group(int members, const std::string& replica, std::int64_t stride
       auto view = fixture.look();
       const std::string lines = read_file(fixture.replica);
       for (int i = 1; i <= members; ++i) {
-        const auto decision = view.find_key("ada", std::to_string(i));
+        const auto decision = view.find_by_key("ada", std::to_string(i));
         const bool durable = decision && decision->durable;
         if (durable && !has(lines, i)) FAIL_CHECK(i << " is told, and not in the replica");
         if (fs::exists(told) && !durable) FAIL_CHECK(i << " was told, and is not any more");
@@ -192,7 +192,7 @@ int killed_in_group(int members, const std::string& replica, std::int64_t stride
     auto ledger = fixture.open();
     { const auto transaction = ledger.begin(); }
     REQUIRE(replica_fault(fixture.replica, ledger.snapshot()) == "");
-    const auto first = ledger.snapshot().find_key("ada", "1");
+    const auto first = ledger.snapshot().find_by_key("ada", "1");
     if (first) CHECK(first->values == std::vector<Rational>{Rational(1)});
     if (!died) break;
   }

@@ -53,7 +53,7 @@ struct Moved : ReplicatedLedger {
   [[nodiscard]] std::string untold() const {
     return query_sql(path, "SELECT coalesce(group_concat(path), '') FROM untold_replica");
   }
-  ledger::Restoration restore(const ledger::RestoreSteps& steps) const {
+  ledger::Restoration restore(const ledger::RestoreOptions& steps) const {
     remove_ledger(path);
     fs::remove(path + ".lock");  // another machine
     return ledger::Ledger::restore(path, backup, steps, options());
@@ -91,11 +91,11 @@ TEST_CASE(
       const auto done = moved.restore({.by = "cleo", .replica = moved.next_replica});
       CHECK(done.replica_lines > done.kept);
       CHECK_FALSE(done.replica_end.empty());
-      CHECK(moved.look().find_key("ada", "3")->values == std::vector<Rational>{3});
+      CHECK(moved.look().find_by_key("ada", "3")->values == std::vector<Rational>{3});
       continue;
     }
     (void)moved.restore({.by = "cleo", .why = "no replica", .accept_rollback = true});
-    CHECK_FALSE(moved.look().find_key("ada", "3"));
+    CHECK_FALSE(moved.look().find_by_key("ada", "3"));
   }
 }
 

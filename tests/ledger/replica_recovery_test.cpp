@@ -71,7 +71,7 @@ struct LostTail : ReplicatedLedger {
     release(ledger, kHundredth, Rational(9), "9");
     CHECK(replica_fault(replica, look()) == "");
     for (int i = 1; i <= 4; ++i) {
-      CHECK(look().find_key("ada", std::to_string(i))->values ==
+      CHECK(look().find_by_key("ada", std::to_string(i))->values ==
             std::vector<Rational>{Rational(static_cast<long>(i))});
     }
     auto view = look();
@@ -105,8 +105,8 @@ TEST_CASE("recovery from a replica: a ledger that was put back has again what it
   fixture.require_recovered();
   // Tokens of what it kept it can tell, of what was put back it knows the hash.
   auto view = fixture.look();
-  CHECK(view.find_token(fixture.tokens[0])->token->bytes);
-  const auto put_back = view.find_token(fixture.tokens[1]);
+  CHECK(view.find_by_token(fixture.tokens[0])->token->bytes);
+  const auto put_back = view.find_by_token(fixture.tokens[1]);
   REQUIRE(put_back);
   CHECK(!put_back->token->bytes);
   CHECK(query_sql(fixture.path, "SELECT cause || restored || dropped || by || why FROM recovery") ==
@@ -126,7 +126,7 @@ TEST_CASE("recovery from a replica: a ledger that is gone is made again", "[ledg
   CHECK(recovery.kept == 0);
   CHECK(recovery.restored == fixture.lines);
   fixture.require_recovered();
-  for (const std::string& token : fixture.tokens) CHECK(!fixture.look().find_token(token)->token->bytes);
+  for (const std::string& token : fixture.tokens) CHECK(!fixture.look().find_by_token(token)->token->bytes);
   CHECK(query_sql(fixture.path, "SELECT cause FROM recovery") == "rebuilt");
 }
 
@@ -327,7 +327,7 @@ TEST_CASE("recovery from a replica: what follows damage is given up where that i
   SECTION("the ledger has them: one line of the replica stands nowhere") {
     told(accept_truncated(fixture));
     CHECK(recoveries(fixture) == "behind_replica 0 1");
-    for (int i = 1; i <= 4; ++i) CHECK(fixture.look().find_key("ada", std::to_string(i))->durable);
+    for (int i = 1; i <= 4; ++i) CHECK(fixture.look().find_by_key("ada", std::to_string(i))->durable);
     fixture.require_recovered();
   }
   SECTION("the ledger is a copy of before: they are gone") {
@@ -335,15 +335,15 @@ TEST_CASE("recovery from a replica: what follows damage is given up where that i
     forget_end(fixture.path);
     told(accept_truncated(fixture));
     CHECK(recoveries(fixture) == "behind_replica 0 " + std::to_string(dropped));
-    CHECK_FALSE(fixture.look().find_key("ada", "3"));
+    CHECK_FALSE(fixture.look().find_by_key("ada", "3"));
   }
   SECTION("the ledger is gone: it is made of what is right") {
     remove_ledger(fixture.path);
     told(accept_truncated(fixture));
     CHECK(recoveries(fixture) ==
           "rebuilt " + std::to_string(fixture.lines_then) + " " + std::to_string(dropped));
-    CHECK_FALSE(fixture.look().find_key("ada", "3"));
-    CHECK(fixture.look().find_key("ada", "2"));
+    CHECK_FALSE(fixture.look().find_by_key("ada", "3"));
+    CHECK(fixture.look().find_by_key("ada", "2"));
   }
   SECTION("nothing is right: there is nothing to go on from") {
     damaged[damaged.find("\"blind\":\"") + 9] ^= 1;

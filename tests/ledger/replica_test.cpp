@@ -258,7 +258,7 @@ TEST_CASE("replica: damage is cut off by a recovery that accepts it, and the led
   CAPTURE(said);
   CHECK(said.starts_with("damaged: "));
   CHECK(said.find("--accept-truncated") != std::string::npos);
-  CHECK(fixture.look().find_key("ada", "3")->durable);
+  CHECK(fixture.look().find_by_key("ada", "3")->durable);
   static_cast<void>(ledger::Ledger::recover_from(
       fixture.path, fixture.replica, {.by = "cleo", .why = "a bad block", .accept_truncated = true},
       replicating(fixture.directory.path())));
@@ -294,30 +294,30 @@ TEST_CASE("replica: a value that it does not hold leaves by no way, until it doe
       // Nor can anything else be done as long as it fails.
       CHECK(refusal(ledger).starts_with("unavailable: "));
       auto view = ledger.snapshot();
-      const auto told = view.find_key("ada", "4");
+      const auto told = view.find_by_key("ada", "4");
       REQUIRE(told);
       CHECK(!told->durable);
       CHECK(!told->in_replica);
       CHECK(told->values.empty());
-      CHECK(!view.log_place(*told, std::nullopt));
-      CHECK(view.find_key("ada", "3")->durable);
+      CHECK(!view.log_position(*told, std::nullopt));
+      CHECK(view.find_by_key("ada", "3")->durable);
       int lines = 0;
       CHECK_THROWS_AS(view.each_line(0, [&lines](std::string_view) { ++lines; }), LedgerIo);
-      CHECK(lines == view.find_key("ada", "3")->line + 1);
+      CHECK(lines == view.find_by_key("ada", "3")->line + 1);
     }
     // Who reads and may write sees to it; who may not is told nothing.
-    CHECK(!fixture.look().find_key("ada", "5")->durable);
-    CHECK(ledger.snapshot().find_key("ada", "5")->values == std::vector<Rational>{Rational(5)});
-    CHECK(fixture.look().find_key("ada", "5")->durable);
+    CHECK(!fixture.look().find_by_key("ada", "5")->durable);
+    CHECK(ledger.snapshot().find_by_key("ada", "5")->values == std::vector<Rational>{Rational(5)});
+    CHECK(fixture.look().find_by_key("ada", "5")->durable);
     auto other = fixture.open();
     {
       auto transaction = other.begin();
-      const auto told = transaction.find_key("ada", "5");
+      const auto told = transaction.find_by_key("ada", "5");
       REQUIRE(told);
       CHECK(told->values == std::vector<Rational>{Rational(5)});
     }
     CHECK(fault_of(fixture) == "");
-    CHECK(ledger.snapshot().find_key("ada", "4")->values == std::vector<Rational>{Rational(4)});
+    CHECK(ledger.snapshot().find_by_key("ada", "4")->values == std::vector<Rational>{Rational(4)});
     CHECK(refusal(ledger) == "");
   }
 }
@@ -335,7 +335,7 @@ TEST_CASE("replica: a full disk is noticed before anything is charged", "[ledger
     record_release(transaction, kHundredth, Rational(i), std::string(60'000, 'k') + std::to_string(i));
   const FailingReplica failing(FailingReplica::Call::reserve, ENOSPC);
   CHECK_THROWS_AS(ledger.commit(std::move(transaction)), ledger::ReplicaUnavailable);
-  CHECK(fixture.look().decisions() == 0);
+  CHECK(fixture.look().decision_count() == 0);
   CHECK(fault_of(fixture) == "");
 }
 
@@ -467,5 +467,5 @@ TEST_CASE("replica: two that write by turns keep one", "[ledger][replica]") {
         }) == 0);
   release(one, kHundredth, Rational(7), "7");
   CHECK(fault_of(fixture) == "");
-  for (int i = 0; i < 8; ++i) CHECK(fixture.look().find_key("ada", std::to_string(i))->durable);
+  for (int i = 0; i < 8; ++i) CHECK(fixture.look().find_by_key("ada", std::to_string(i))->durable);
 }

@@ -7,10 +7,10 @@
 
 using namespace epsilog;
 using namespace epsilog::test;
-using ledger::RecordedHolding;
 using ledger::request_of;
 using ledger::request_parts;
 using ledger::RequestParts;
+using ledger::ReservationKind;
 
 namespace {
 
@@ -69,7 +69,7 @@ RequestParts any_parts(std::mt19937_64& random) {
   parts.question = question.take();
   if (random() % 2 == 0) parts.purpose = any_text(random);
   if (random() % 2 == 0) parts.conflicting_key = any_text(random);
-  parts.holding = static_cast<RecordedHolding>(random() % 3);
+  parts.reservation_kind = static_cast<ReservationKind>(random() % 3);
   return parts;
 }
 
@@ -84,10 +84,10 @@ TEST_CASE("request text: what is a decision's own is taken out of the question",
           R"({"a":["purpose"],"conflicting_key":"k","purpose":"c\"a,r}e","reservation":"plain","where":{"purpose":"x"}})",
           "") == RequestParts{.question = R"({"a":["purpose"],"where":{"purpose":"x"}})",
                               .purpose = "c\"a,r}e",
-                              .holding = RecordedHolding::plain,
+                              .reservation_kind = ReservationKind::plain,
                               .conflicting_key = "k"});
   CHECK(request_parts(R"({"reservation":"data_token"})", "") ==
-        RequestParts{.question = "{}", .holding = RecordedHolding::data_token});
+        RequestParts{.question = "{}", .reservation_kind = ReservationKind::data_token});
 }
 
 TEST_CASE("request text: an act has a verb and perhaps a reason, and is about its parent",

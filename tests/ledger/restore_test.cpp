@@ -45,13 +45,13 @@ struct Gone : ReplicatedLedger {
     return ledger::hex_text(std::span(*ledger.commit(std::move(transaction)).back().token->bytes));
   }
 
-  ledger::Restoration restore(const ledger::RestoreSteps& steps = {.by = "cleo"},
+  ledger::Restoration restore(const ledger::RestoreOptions& steps = {.by = "cleo"},
                               int wait_ms = 30'000) const {
     auto options = replicating(directory.path());
     options.wait = std::chrono::milliseconds(wait_ms);
     return ledger::Ledger::restore(path, backup, steps, options);
   }
-  static ledger::RestoreSteps accepting() {
+  static ledger::RestoreOptions accepting() {
     return {.by = "cleo", .why = "no replica", .accept_rollback = true};
   }
   [[nodiscard]] std::string recovery() const {
@@ -129,7 +129,7 @@ TEST_CASE("restore: what the replica holds after the backup is put back", "[ledg
                              ++verified;
                              return std::vector<ledger::StoredFault>{};
                            },
-                       .hold =
+                       .check_result =
                            [&](const std::string& made) {
                              CHECK_FALSE(fs::exists(fixture.path));
                              const auto view = ledger::Ledger::open_read_only(made).snapshot();
@@ -147,10 +147,10 @@ TEST_CASE("restore: what the replica holds after the backup is put back", "[ledg
   CHECK(replica_fault(fixture.replica, fixture.look()) == "");
   // Tokens of the backup it can tell, of what was put back it knows the hash.
   auto view = fixture.look();
-  CHECK(view.find_token(fixture.tokens[0])->token->bytes);
-  CHECK_FALSE(view.find_token(fixture.tokens[1])->token->bytes);
+  CHECK(view.find_by_token(fixture.tokens[0])->token->bytes);
+  CHECK_FALSE(view.find_by_token(fixture.tokens[1])->token->bytes);
   for (int i = 1; i <= 4; ++i) {
-    CHECK(view.find_key("ada", std::to_string(i))->values ==
+    CHECK(view.find_by_key("ada", std::to_string(i))->values ==
           std::vector<Rational>{Rational(static_cast<long>(i))});
   }
   fixture.require_goes_on();
@@ -166,7 +166,7 @@ TEST_CASE("restore: a backup that holds a data token restores after a recovery t
   REQUIRE(fixture.restore().faults.empty());
   fixture.backup = fixture.elsewhere.path() + "/tuesday";
   (void)ledger::Ledger::backup(fixture.path, fixture.backup, {}, replicating(fixture.directory.path()));
-  REQUIRE_FALSE(fixture.look().find_token(token)->token->bytes);
+  REQUIRE_FALSE(fixture.look().find_by_token(token)->token->bytes);
   const auto lose = [&] {
     for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(fixture.path + suffix);
   };
@@ -186,7 +186,7 @@ TEST_CASE("restore: a backup that holds a data token restores after a recovery t
     CAPTURE(backup);
     lose();
     fixture.backup = backup;
-    ledger::RestoreSteps steps{.by = "cleo"};
+    ledger::RestoreOptions steps{.by = "cleo"};
     steps.verify = [&](const std::string& made) {
       std::vector<ledger::StoredFault> found;
       if (const std::string wrong = faults_in(made); !wrong.empty())
@@ -197,9 +197,9 @@ TEST_CASE("restore: a backup that holds a data token restores after a recovery t
     for (const auto& fault : done.faults) FAIL_CHECK(fault.message);
     REQUIRE(done.faults.empty());
     auto view = fixture.look();
-    CHECK(view.find_token(fixture.tokens[0])->token->bytes);
-    CHECK_FALSE(view.find_token(token)->token->bytes);
-    CHECK(view.find_token(late)->token->bytes.has_value() == (backup == wednesday));
+    CHECK(view.find_by_token(fixture.tokens[0])->token->bytes);
+    CHECK_FALSE(view.find_by_token(token)->token->bytes);
+    CHECK(view.find_by_token(late)->token->bytes.has_value() == (backup == wednesday));
     CHECK(faults_in(fixture.path).empty());
     fixture.require_goes_on_as(backup);
   }
@@ -209,7 +209,7 @@ TEST_CASE("restore: a backup that holds a data token restores after a recovery t
       fixture.path, fixture.replica, {.by = "cleo", .why = "lost"}, replicating(fixture.directory.path()));
   CHECK(rebuilt.faults.empty());
   for (const std::string& one : {fixture.tokens[0], token, late})
-    CHECK_FALSE(fixture.look().find_token(one)->token->bytes);
+    CHECK_FALSE(fixture.look().find_by_token(one)->token->bytes);
   CHECK(faults_in(fixture.path).empty());
 }
 
@@ -224,8 +224,8 @@ TEST_CASE("restore: a backup that lacks nothing is put back as it is", "[ledger]
   CHECK(fixture.restore({.by = "cleo", .why = "again"}).restored == 0);
   CHECK(has_part(fixture.recovery(), "|restored 0 0 cleo: again"));
   fixture.require_restored(fixture.all.size());
-  CHECK(fixture.look().find_token(fixture.tokens[0])->token->bytes);
-  CHECK_FALSE(fixture.look().find_token(fixture.tokens[1])->token->bytes);
+  CHECK(fixture.look().find_by_token(fixture.tokens[0])->token->bytes);
+  CHECK_FALSE(fixture.look().find_by_token(fixture.tokens[1])->token->bytes);
   fixture.require_goes_on();
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("restore: without a replica only what somebody answers for, by name an
   CHECK(done.restored == 0);
   CHECK(fixture.recovery() == "rolled_back 0 0 cleo: no replica");
   fixture.require_restored(static_cast<std::size_t>(fixture.lines_kept));
-  CHECK_FALSE(fixture.look().find_key("ada", "3"));
+  CHECK_FALSE(fixture.look().find_by_key("ada", "3"));
   fixture.require_goes_on();
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("restore: a replica of another history, or a damaged one, is no way on
   CHECK(has_part(refusal_of<LedgerCorrupt>([&] { (void)fixture.restore(); }), "--accept-truncated"));
   fixture.require_absent();
   forget_end(fixture.path);
-  ledger::RestoreSteps steps{.by = "cleo", .accept_truncated = true};
+  ledger::RestoreOptions steps{.by = "cleo", .accept_truncated = true};
   const ledger::Restoration done = fixture.restore(steps);
   CHECK(done.truncated);
   CHECK(done.dropped == 2);  // the reservation and its token, one group
@@ -391,7 +391,7 @@ TEST_CASE("restore: the backup is one that can be gone on with", "[ledger][backu
     fixture.require_absent();
   }
   SECTION("verified") {
-    ledger::RestoreSteps steps = Gone::accepting();
+    ledger::RestoreOptions steps = Gone::accepting();
     steps.verify = [](const std::string&) {
       return std::vector<ledger::StoredFault>{{"decision 1", "wrong", "is wrong"}};
     };
@@ -399,8 +399,8 @@ TEST_CASE("restore: the backup is one that can be gone on with", "[ledger][backu
     fixture.require_absent();
   }
   SECTION("held to what is demanded of it") {
-    ledger::RestoreSteps steps{.by = "cleo"};
-    steps.hold = [](const std::string&) { throw NotFound("a checkpoint"); };
+    ledger::RestoreOptions steps{.by = "cleo"};
+    steps.check_result = [](const std::string&) { throw NotFound("a checkpoint"); };
     CHECK_THROWS_AS(fixture.restore(steps), NotFound);
     fixture.require_absent();
   }
@@ -414,7 +414,7 @@ TEST_CASE("restore: the backup is one that can be gone on with", "[ledger][backu
     }
     CHECK(fs::file_size(other + "-wal") > 0);
     (void)ledger::Ledger::restore(alone.path, other, Gone::accepting(), {});
-    CHECK(alone.look().find_key("ada", "7")->values == std::vector<Rational>{7});
+    CHECK(alone.look().find_by_key("ada", "7")->values == std::vector<Rational>{7});
   }
 }
 

@@ -10,14 +10,14 @@ using namespace epsilog::test;
 namespace {
 
 /// A reserved, a pending and a reserved decision with a token, 1 to 3, and what one is about.
-struct OpenLedger : LedgerFixture {
-  OpenLedger() {
+struct LedgerRegistration : LedgerFixture {
+  LedgerRegistration() {
     auto writer = open();
     auto transaction = writer.begin();
     for (const auto outcome :
          {ledger::Outcome::reserved, ledger::Outcome::pending, ledger::Outcome::reserved})
       ids.push_back(record_outcome(transaction, draft_of(outcome), Epsilon::from_units(5)));
-    static_cast<void>(transaction.note(draft_of(ledger::Outcome::token_issued, ids[2])));
+    static_cast<void>(transaction.record_without_movement(draft_of(ledger::Outcome::token_issued, ids[2])));
     static_cast<void>(writer.commit(std::move(transaction)));
   }
   /// A decision about another one inserted by hand: row 5 unless `changes` says otherwise.
@@ -198,7 +198,7 @@ TEST_CASE("schema: looking up a key, an id, a dataset or movements reads an inde
 TEST_CASE("schema: what was decided by the database alone of what follows what, it decides still",
           "[ledger][schema][lifecycle]") {
   using ledger::Outcome;
-  const OpenLedger fixture;
+  const LedgerRegistration fixture;
   const int reserved = 1;
   const int pending = 2;
   const int with_token = 3;
@@ -223,7 +223,7 @@ TEST_CASE("schema: what was decided by the database alone of what follows what, 
 TEST_CASE("schema: reasons, values and deadline are there where a known outcome has them, and nowhere else",
           "[ledger][schema]") {
   using ledger::Outcome;
-  const OpenLedger fixture;
+  const LedgerRegistration fixture;
   const std::map<std::string, Outcome> outcomes = {{"granted", Outcome::granted},
                                                    {"refused", Outcome::refused},
                                                    {"reserved", Outcome::reserved},
@@ -246,7 +246,7 @@ TEST_CASE("schema: events have a place, a time and whatever they are about", "[l
 
 TEST_CASE("schema: no CHECK lists the words of a column, so that a new word needs no other file",
           "[ledger][schema]") {
-  const OpenLedger fixture;
+  const LedgerRegistration fixture;
   CHECK(fixture.insert(ledger::Outcome::approved, 0, {{"outcome", "10"}, {"holding", "3"}}).empty());
   CHECK(run_sql(fixture.path, "INSERT INTO clock_event VALUES(1, 0, 'sideways', 5, 5, 'eve', 2)").empty());
   CHECK(run_sql(fixture.path,

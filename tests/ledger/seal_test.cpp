@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "commit_mark.hpp"
+#include "end_mark.hpp"
 #include "epsilog/ledger/canonical_json.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/lines_missing.hpp"
@@ -13,7 +14,6 @@
 #include "ledger/support/replicated.hpp"
 #include "lock_file.hpp"
 #include "poison.hpp"
-#include "remembered_end.hpp"
 #include "support/case_table.hpp"
 
 using namespace epsilog;
@@ -37,7 +37,7 @@ struct Sealed : ReplicatedLedger {
     }
     if (seals) CHECK(seal().changed);
   }
-  ledger::Sealing seal() const { return ledger::Ledger::seal(path, "cleo", "moves", options()); }
+  ledger::SealResult seal() const { return ledger::Ledger::seal(path, "cleo", "moves", options()); }
 
   [[nodiscard]] ledger::Options options() const {
     ledger::Options opening = replicating(directory.path());
@@ -151,7 +151,7 @@ Attempts attempts() {
       {"read",
        [](const Sealed& l) {
          auto view = Ledger::open_read_only(l.path, l.options()).snapshot();
-         if (view.decisions() != 3) throw Error("lost");
+         if (view.decision_count() != 3) throw Error("lost");
        }},
       {"backup", [](const Sealed& l) { (void)Ledger::backup(l.path, l.path + "-copy", {}, l.options()); }},
       {"restore", [](const Sealed& l) { (void)l.restore(false); }},
@@ -279,10 +279,10 @@ TEST_CASE("seal: a ledger is sealed and restored a second time, and by another n
 
 TEST_CASE("seal: L.lock says that the ledger was sealed, where it lay and is gone", "[ledger][seal]") {
   const Sealed sealed("");
-  const auto remembered = ledger::read_remembered_end(ledger::locate(sealed.path));
+  const auto remembered = ledger::read_end_mark(ledger::locate(sealed.path));
   REQUIRE(remembered.end);
   CHECK(remembered.end->sealed);
-  CHECK(remembered.end == ledger::parse_remembered_end(ledger::remembered_end_bytes(*remembered.end)).end);
+  CHECK(remembered.end == ledger::parse_end_mark(ledger::end_mark_bytes(*remembered.end)).end);
   copy_ledger(sealed.path, sealed.path + "-sealed");
   sealed.lose();
   const auto create = [&] { return ledger::Ledger::create(sealed.path, policy(), {}, sealed.options()); };
@@ -290,7 +290,7 @@ TEST_CASE("seal: L.lock says that the ledger was sealed, where it lay and is gon
   const auto restored = ledger::Ledger::restore(sealed.path, sealed.path + "-sealed",
                                                 {.by = "cleo", .sealed = true}, sealed.options());
   CHECK(restored.unsealed);
-  CHECK_FALSE(ledger::read_remembered_end(ledger::locate(sealed.path)).end->sealed);
+  CHECK_FALSE(ledger::read_end_mark(ledger::locate(sealed.path)).end->sealed);
 }
 
 TEST_CASE("seal: an older copy over a sealed ledger is told that it is one", "[ledger][seal]") {
@@ -371,8 +371,8 @@ TEST_CASE("seal: killed at any moment of a restore, there is no ledger or one th
   int killed = 0;
   for (int before_name = 0; before_name < 2; ++before_name) {
     const int status = in_child([&] {
-      ledger::RestoreSteps steps{.by = "dora", .sealed = true};
-      if (before_name == 0) steps.hold = [](const std::string&) { std::_Exit(9); };
+      ledger::RestoreOptions steps{.by = "dora", .sealed = true};
+      if (before_name == 0) steps.check_result = [](const std::string&) { std::_Exit(9); };
       static_cast<void>(ledger::Ledger::restore(sealed.next, sealed.path, steps, sealed.options()));
       std::_Exit(9);
     });
@@ -433,7 +433,7 @@ TEST_CASE("seal: where the end of the ledger was not remembered, the next attemp
   const Sealed sealed("");
   forget_end(sealed.path);
   CHECK(outcome_of([&] { (void)sealed.open().begin(); }) == "sealed");
-  const auto remembered = ledger::read_remembered_end(ledger::locate(sealed.path));
+  const auto remembered = ledger::read_end_mark(ledger::locate(sealed.path));
   REQUIRE(remembered.end);
   CHECK(remembered.end->sealed);
 }

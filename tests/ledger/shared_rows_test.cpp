@@ -101,7 +101,7 @@ TEST_CASE("shared rows: two who write know what the other added", "[ledger][shar
 TEST_CASE("shared rows: a number that nothing has is named", "[ledger][shared][negative]") {
   const LedgerFixture fixture;
   ledger::Connection connection(ledger::locate(fixture.path), ledger::Connection::Role::reader);
-  ledger::SharedRows& shared = connection.shared();
+  ledger::SharedRows& shared = connection.shared_rows();
   CHECK_THROWS_WITH(shared.name(connection, 5), "name 5 is not there");
   CHECK_THROWS_WITH(shared.build(connection, 5), "build 5 is not there");
   CHECK_THROWS_WITH(shared.plan(connection, 5), "plan 5 is not there");
@@ -120,13 +120,13 @@ TEST_CASE("shared rows: what was read is read again once somebody else committed
   ledger::Connection connection(ledger::locate(fixture.path), ledger::Connection::Role::reader);
   const auto name_of_first = [&] {
     connection.execute("BEGIN; SELECT one FROM meta");
-    connection.shared().forget_if_changed(connection);
-    std::string name = connection.shared().name(connection, 1);
+    connection.shared_rows().forget_if_changed(connection);
+    std::string name = connection.shared_rows().name(connection, 1);
     connection.execute("COMMIT");
     return name;
   };
   CHECK(name_of_first() == "ada");
   tamper_with(fixture.path, "UPDATE name SET name = 'eve' WHERE no = 1");
-  CHECK(connection.shared().name(connection, 1) == "ada");  // kept while nobody asked
+  CHECK(connection.shared_rows().name(connection, 1) == "ada");  // kept while nobody asked
   CHECK(name_of_first() == "eve");
 }

@@ -68,10 +68,10 @@ TEST_CASE("mounts: a mount point is found in mountinfo by its whole name, escape
       "38\n\n"
       "39 35 98:0 /data/L /srv/L rw - ext4 /dev/sda rw";
   for (const char* path : {"/proc", "/data", "/data/my ledger\\x", "/srv/L"})
-    CHECK(ledger::lists_mount_point(list, path));
+    CHECK(ledger::has_mount_point(list, path));
   for (const char* path : {"/", "/dat", "/data/L", "/srv", "/mnt1", "38", "", "rw"})
-    CHECK_FALSE(ledger::lists_mount_point(list, path));
-  CHECK_FALSE(ledger::lists_mount_point("", "/data"));
+    CHECK_FALSE(ledger::has_mount_point(list, path));
+  CHECK_FALSE(ledger::has_mount_point("", "/data"));
 }
 
 TEST_CASE("mounts: a ledger mounted as a single file is refused, one in a mounted directory is not",
@@ -123,7 +123,7 @@ TEST_CASE("users: what root did leaves nothing that keeps the owner out", "[ledg
   CHECK(as_user(kOwner, kGroup, [&] {
     auto ledger = fixture.open();
     expect(release(ledger, kTenth, Rational(2)).seq == 2, "not released");
-    expect(fixture.look().find_key("ada", "by root")->values == std::vector<Rational>{1}, "not read");
+    expect(fixture.look().find_by_key("ada", "by root")->values == std::vector<Rational>{1}, "not read");
   }));
   // Lock files that root left behind before they were given to the owner are given with its next command.
   for (const char* suffix : {".lock", ".queue"}) REQUIRE(::chown(fixture.sibling(suffix).c_str(), 0, 0) == 0);
@@ -159,7 +159,7 @@ TEST_CASE("users: a group reads with mode 0640, makes nothing beside the ledger 
       const auto read = [&] {
         auto snapshot = fixture.look();
         expect(snapshot.accounts("clinic").size() == 1, "no accounts");
-        const auto found = snapshot.find_key("ada", "k");
+        const auto found = snapshot.find_by_key("ada", "k");
         expect(found.has_value() == used_before, "not found");
         if (found) expect(found->durable && found->values == std::vector<Rational>{1}, "withheld");
       };
@@ -169,7 +169,8 @@ TEST_CASE("users: a group reads with mode 0640, makes nothing beside the ledger 
         expect(has_part(message, "only its owner writes") && !has_part(message, "retry"), message.c_str());
         auto on_demand = ledger::Ledger::open_on_demand(fixture.path, {});
         const std::string same = message_of([&] { static_cast<void>(on_demand.begin()); });
-        expect(same == message && on_demand.snapshot().decisions() == (used_before ? 1 : 0), same.c_str());
+        expect(same == message && on_demand.snapshot().decision_count() == (used_before ? 1 : 0),
+               same.c_str());
       }));
       CHECK(all_owned(fixture));
       // Beside a writer at work, too.
@@ -289,14 +290,14 @@ TEST_CASE("marker: whatever lies in its place poisons, keeps nobody waiting and 
     auto ledger = fixture.open();
     CHECK_THROWS_AS(ledger.begin(), LedgerIo);
     auto snapshot = fixture.look();
-    CHECK(snapshot.poisoned());
+    CHECK(snapshot.poison_reason());
     CHECK(snapshot.accounts("clinic").size() == 1);
-    CHECK(snapshot.find_key("ada", "k")->values.empty());
+    CHECK(snapshot.find_by_key("ada", "k")->values.empty());
     CHECK(ledger::Ledger::recovery_state(fixture.path, "another-boot").poisoned);
     CHECK_FALSE(ledger::Ledger::recovery_state(fixture.path, "another-boot").rebooted);
     fs::remove_all(marker);
   }
-  CHECK(fixture.look().find_key("ada", "k")->values == std::vector<Rational>{1});
+  CHECK(fixture.look().find_by_key("ada", "k")->values == std::vector<Rational>{1});
 }
 
 TEST_CASE("marker: where it cannot be made the lock file says it, until it is recovered",
@@ -326,10 +327,10 @@ TEST_CASE("marker: where it cannot be made the lock file says it, until it is re
   CHECK_FALSE(fs::exists(fixture.sibling(".poisoned")));
   auto ledger = fixture.open();
   CHECK(has_part(message_of([&] { static_cast<void>(ledger.begin()); }), "committing: disk I/O error"));
-  CHECK(fixture.look().find_key("ada", "k")->values.empty());
+  CHECK(fixture.look().find_by_key("ada", "k")->values.empty());
   CHECK_THROWS_AS(ledger::Ledger::clear_poison(fixture.path, {.by = "cleo"}), LedgerIo);  // not restarted
   ledger::Ledger::clear_poison(fixture.path, "another-boot", {.by = "cleo"});
-  CHECK(fixture.look().find_key("ada", "k")->values == std::vector<Rational>{1});
+  CHECK(fixture.look().find_by_key("ada", "k")->values == std::vector<Rational>{1});
   CHECK(fixture.open().begin().active_policy_version() == 1);
 }
 

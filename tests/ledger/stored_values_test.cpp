@@ -197,7 +197,7 @@ TEST_CASE("stored values: of a table in a ledger, brief, and a fault where a row
   }
   const auto told = [&] {
     auto snapshot = fixture.look();
-    return snapshot.find_id(id)->values;
+    return snapshot.find_by_id(id)->values;
   };
   const auto faults = [&] {
     auto snapshot = fixture.look();

@@ -26,7 +26,7 @@ void check_rejected(const LedgerFixture& fixture, Attempt attempt) {
   CHECK_THROWS_AS(attempt(transaction), InvalidParameter);
   CHECK_THROWS_AS(transaction.accounts("clinic"), InvalidParameter);  // over
   auto snapshot = ledger.snapshot();
-  CHECK(snapshot.decisions() == 0);
+  CHECK(snapshot.decision_count() == 0);
   CHECK(snapshot.accounts("clinic").at(0).balance.spent == 0);
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("transaction: a committed release comes back whole, from commit, by id
   CHECK(stored.charges.at(0).amount == kTenth.units());
 
   auto snapshot = ledger.snapshot();
-  for (const auto& found : {snapshot.find_id(stored.id), snapshot.find_key("ada", "k1")}) {
+  for (const auto& found : {snapshot.find_by_id(stored.id), snapshot.find_by_key("ada", "k1")}) {
     REQUIRE(found);
     CHECK(found->seq == 1);
     CHECK(found->created_at == stored.created_at);
@@ -54,8 +54,8 @@ TEST_CASE("transaction: a committed release comes back whole, from commit, by id
     CHECK(found->accounts.at(0).balance.limit == Epsilon::parse_down("1").units());
     CHECK(found->post_processing.kind == accounting::PostProcessing::Kind::none);
   }
-  CHECK_FALSE(snapshot.find_key("grace", "k1"));
-  CHECK_FALSE(snapshot.find_key("ada", ""));
+  CHECK_FALSE(snapshot.find_by_key("grace", "k1"));
+  CHECK_FALSE(snapshot.find_by_key("ada", ""));
 }
 
 TEST_CASE("transaction: a post-processed release over cells is stored with what it follows from",
@@ -81,7 +81,7 @@ TEST_CASE("transaction: a post-processed release over cells is stored with what 
   CHECK(stored.values == std::vector<Rational>{Rational(17, 6), Rational(-1)});
 
   auto snapshot = ledger.snapshot();
-  const auto found = snapshot.find_id(stored.id);
+  const auto found = snapshot.find_by_id(stored.id);
   REQUIRE(found);
   CHECK(found->values == stored.values);
   CHECK(found->release->cells == record.cells);
@@ -104,7 +104,7 @@ TEST_CASE("transaction: nothing is stored when it is dropped, and its receipt di
   CHECK_FALSE(receipt->live());
   CHECK_THROWS_AS(ReleaseSealer::seal(std::move(*receipt), kTenth, {Rational(1)}), InvalidParameter);
   auto snapshot = ledger.snapshot();
-  CHECK(snapshot.decisions() == 0);
+  CHECK(snapshot.decision_count() == 0);
   CHECK(snapshot.accounts("clinic").at(0).balance.spent == 0);
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("transaction: a granted decision without its release is not committed"
   const auto receipt = transaction.charge(granted(), charge_of(kTenth), kTenth);
   CHECK_THROWS_AS(ledger.commit(std::move(transaction)), InvalidParameter);
   CHECK_FALSE(receipt.live());
-  CHECK(ledger.snapshot().decisions() == 0);
+  CHECK(ledger.snapshot().decision_count() == 0);
 }
 
 TEST_CASE("transaction: what a receipt covered has to be used up by what is attached", "[ledger]") {
@@ -158,7 +158,7 @@ TEST_CASE("transaction: a loss with a delta needs, uses up and records an accoun
   const auto rejected = [&](auto attempt) {
     auto transaction = ledger.begin();
     CHECK_THROWS_AS(attempt(transaction), InvalidParameter);
-    CHECK(ledger.snapshot().decisions() == 0);
+    CHECK(ledger.snapshot().decision_count() == 0);
   };
   rejected([&](ledger::Transaction& t) { return t.charge(granted(), charge_of(kTenth), loss); });
   rejected([&](ledger::Transaction& t) {
@@ -180,7 +180,7 @@ TEST_CASE("transaction: a loss with a delta needs, uses up and records an accoun
   transaction.attach(record, sealed(transaction.charge(granted(), both, loss), loss, {1}), {});
   const auto stored = ledger.commit(std::move(transaction)).at(0);
   auto snapshot = ledger.snapshot();
-  CHECK(snapshot.find_id(stored.id)->release->components == record.components);
+  CHECK(snapshot.find_by_id(stored.id)->release->components == record.components);
   CHECK(snapshot.accounts("clinic").at(0).balance.remaining() == 0);
   CHECK(snapshot.accounts("clinic").at(1).balance.remaining() == 0);
   CHECK(query_sql(path, "SELECT json_extract(release, '$.components[0].delta') FROM plan") == "0.000001");
@@ -215,7 +215,7 @@ TEST_CASE("transaction: a sealed release of another decision is not accepted", "
     const auto receipt = later.charge(granted(), charge_of(kTenth), kTenth);
     CHECK_THROWS_AS(later.attach(record_of(kTenth), std::move(first), {}), InvalidParameter);
   }
-  CHECK(ledger.snapshot().decisions() == 0);
+  CHECK(ledger.snapshot().decision_count() == 0);
 }
 
 TEST_CASE("transaction: a charge that makes no sense is rejected and nothing is spent", "[ledger]") {
@@ -304,7 +304,7 @@ TEST_CASE("transaction: ten thousand times 0.0001 spends exactly 1, durably", "[
   }
   auto snapshot = fixture.look();
   CHECK(snapshot.accounts("clinic").at(0).balance.remaining() == 0);
-  CHECK(snapshot.decisions() == 10'000);
+  CHECK(snapshot.decision_count() == 10'000);
   CHECK(balances_fold(snapshot));
 }
 
@@ -320,7 +320,7 @@ TEST_CASE("transaction: a key names one decision for ever, refusals included", "
   });
   auto again = ledger.begin();
   CHECK_THROWS_AS(again.charge(granted("k"), charge_of(kTenth), kTenth), InvalidParameter);
-  CHECK(ledger.snapshot().find_key("ada", "k")->draft.reasons == refused().reasons);
+  CHECK(ledger.snapshot().find_by_key("ada", "k")->draft.reasons == refused().reasons);
   auto no_key = ledger.begin();
   no_key.refuse(refused());
   no_key.refuse(refused());
@@ -332,14 +332,14 @@ TEST_CASE("transaction: values of a decision it recorded itself are withheld unt
   auto ledger = fixture.open();
   auto transaction = ledger.begin();
   record_release(transaction, kTenth, Rational(7), "k");
-  const auto before = transaction.find_key("ada", "k");
+  const auto before = transaction.find_by_key("ada", "k");
   REQUIRE(before);
   CHECK(before->seq == 1);
   CHECK(before->values.empty());
   CHECK(before->component_values.empty());
   CHECK(ledger.commit(std::move(transaction)).at(0).values == std::vector<Rational>{7});
   auto later = ledger.begin();
-  CHECK(later.find_key("ada", "k")->values == std::vector<Rational>{7});
+  CHECK(later.find_by_key("ada", "k")->values == std::vector<Rational>{7});
 }
 
 TEST_CASE("transaction: the policy changes by versions, limits by recorded changes", "[ledger]") {
@@ -536,7 +536,7 @@ TEST_CASE("transaction: a number that would not be read back as it is keeps its 
       auto drawn = sealed(transaction.charge(granted(), charge_of(kTenth), kTenth), kTenth, {1});
       CHECK_THROWS_WITH(transaction.attach(record, std::move(drawn), {}),
                         "ledger: a release would not be read back as what it is; nothing was recorded");
-      CHECK(ledger.snapshot().decisions() == 0);
+      CHECK(ledger.snapshot().decision_count() == 0);
     }
   }
 }
@@ -556,7 +556,7 @@ TEST_CASE("transaction: a request that is no canonical JSON object is not record
       static_cast<void>(ledger.commit(std::move(transaction)));
     };
     CHECK_THROWS_AS(record(), InvalidParameter);
-    CHECK(ledger.snapshot().decisions() == 0);
+    CHECK(ledger.snapshot().decision_count() == 0);
   }
 }
 
@@ -571,7 +571,7 @@ TEST_CASE("transaction: text that is not UTF-8 is stored as its bytes, and comes
   transaction.attach(record, sealed(transaction.charge(draft, charge_of(kTenth), kTenth), kTenth, {1}), {});
   static_cast<void>(ledger.commit(std::move(transaction)));
   auto snapshot = ledger.snapshot();
-  const auto stored = snapshot.find_key("ada\xff", "k\xff");
+  const auto stored = snapshot.find_by_key("ada\xff", "k\xff");
   REQUIRE(stored);
   CHECK(*stored->release == record);
   CHECK(query_sql(fixture.path, "SELECT json_extract(release, '$.components[0].statistic.hex') FROM plan") ==

@@ -31,7 +31,7 @@ SnappingMechanism mechanism(const char* epsilon, const char* sensitivity, const 
 
 /// The smallest a at the made-up answer f.
 Rational exact_at(const SnappingMechanism& asked, const char* f, const char* alpha) {
-  return asked.accuracy_at_up(HypotheticalAnswer::typed(f), number(alpha));
+  return asked.accuracy_at_up(HypotheticalAnswer::parse(f), number(alpha));
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ TEST_CASE("accuracy: a made-up answer is clamped and shifted as a true one is",
                                       .upper = number("20.5"),
                                       .arithmetic = Arithmetic::exact});
   const auto at = [&](const char* y, const char* alpha) {
-    return off_centre.accuracy_at_up(HypotheticalAnswer::typed(y), number(alpha));
+    return off_centre.accuracy_at_up(HypotheticalAnswer::parse(y), number(alpha));
   };
   CHECK(off_centre.parameters().centre == 12);
   CHECK(off_centre.parameters().bound == 9);  // released: 3 to 21
@@ -122,7 +122,7 @@ TEST_CASE("accuracy: a made-up answer is clamped and shifted as a true one is",
   CHECK_THROWS_AS(at("3", "0"), InvalidParameter);
   CHECK_THROWS_AS(at("3", "1"), InvalidParameter);
   for (const char* text : {"nan", "inf", "", " 3", "0x1p3", "-0", "three"}) {
-    CHECK_THROWS_AS(HypotheticalAnswer::typed(text), InvalidParameter);
+    CHECK_THROWS_AS(HypotheticalAnswer::parse(text), InvalidParameter);
   }
   CHECK_THROWS_AS(off_centre.tail_up(-1), InvalidParameter);
   CHECK_THROWS_AS(off_centre.accuracy_up(power_of_two(-20000)), InvalidParameter);

@@ -180,7 +180,7 @@ TEST_CASE("A negative, zero or oversized cost is refused by every layer below th
   CHECK_FALSE(sql_error(clinic.ledger(), "DELETE FROM movement").empty());
 
   CHECK(spent(engine) == "2");
-  CHECK(decisions_told(engine).granted == 1);
+  CHECK(decision_counts(engine).granted == 1);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
 

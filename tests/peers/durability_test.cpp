@@ -31,7 +31,7 @@ int release_and_die(const Clinic& clinic, const engine::Request& asked, int fill
 /// Both accounts hold exactly `releases` charges, each with its answer, and the audit agrees.
 void check_whole(const std::string& ledger, int releases) {
   const Engine engine = Engine::open(ledger);
-  CHECK(decisions_told(engine).granted == releases);
+  CHECK(decision_counts(engine).granted == releases);
   CHECK(spent_units(engine).epsilon == releases * kEpsilonEach);
   CHECK(spent_units(engine).delta == releases * kDeltaEach);
   engine.history("", 0, [](const Answer& answer) { CHECK(answer.released.values.size() == 1); });
@@ -135,7 +135,7 @@ TEST_CASE("A crash after any single write leaves charge and answer together or n
     for (const Files& files : {after_kill(before, events, until),
                                ledger_tests::image_after_power_failure(before, events, until, random)}) {
       const std::string image = written(files, clinic, folder);
-      const int releases = decisions_told(Engine::open(image)).granted;
+      const int releases = decision_counts(Engine::open(image)).granted;
       CAPTURE(until, releases, acknowledged);
       CHECK(releases >= 1 + acknowledged);
       check_whole(image, releases);
@@ -163,7 +163,7 @@ TEST_CASE("A process killed in the middle of a release locks nobody out", "[peer
       CHECK_FALSE(answer.recorded.replayed);
     }
   }
-  CHECK(decisions_told(clinic.open()).granted == 40);
+  CHECK(decision_counts(clinic.open()).granted == 40);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
 
@@ -264,7 +264,7 @@ TEST_CASE("Noise drawn before a failure cannot be had without its charge", "[pee
     } catch (const EntropyUnavailable&) {
       // Nothing was returned, so nothing is known and nothing is owed.
       CHECK(spent(engine) == "0");
-      CHECK(decisions_told(engine).granted == 0);
+      CHECK(decision_counts(engine).granted == 0);
     }
     REQUIRE(failures < 1'000);
   }

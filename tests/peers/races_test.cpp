@@ -55,8 +55,8 @@ TEST_CASE("Requests at the same moment never find the same room twice", "[peers]
   CHECK(granted == 100);
   const Engine engine = clinic.open();
   CHECK(spent(engine) == "1");
-  CHECK(decisions_told(engine).granted == 100);
-  CHECK(decisions_told(engine).refused == kProcesses * 4 * 40 - 100);
+  CHECK(decision_counts(engine).granted == 100);
+  CHECK(decision_counts(engine).refused == kProcesses * 4 * 40 - 100);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }
 

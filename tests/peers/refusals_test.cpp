@@ -41,7 +41,7 @@ TEST_CASE("An ask too large does not end the account: what fits passes, and the 
   CHECK_FALSE(release(engine, supplied("5", "0.7")).recorded.granted);
   CHECK(release(engine, supplied("5", "0.6")).recorded.granted);
   CHECK(spent(engine) == "1");
-  CHECK(decisions_told(engine).refused == 4);
+  CHECK(decision_counts(engine).refused == 4);
 }
 
 TEST_CASE("A question that is refused is never computed: no row is read and no bit is drawn",

@@ -72,7 +72,7 @@ class Counter {
   }
   void issue_token(const std::string& parent) {
     auto transaction = ledger_.begin();
-    transaction.note(draft(Outcome::token_issued, parent));
+    transaction.record_without_movement(draft(Outcome::token_issued, parent));
     (void)ledger_.commit(std::move(transaction));
   }
   /// With a parent, posts it; the id of the grant, "" if it does not fit.
@@ -81,7 +81,7 @@ class Counter {
     const auto account = transaction.accounts("clinic").at(0);
     if (parent.empty() && !accounting::filter(account.balance, kPart.units()).granted) return "";
     auto receipt = parent.empty() ? transaction.charge(draft(Outcome::granted), charges(account.id), kPart)
-                                  : transaction.post(draft(Outcome::granted, parent), kPart);
+                                  : transaction.commit_reservation(draft(Outcome::granted, parent), kPart);
     mechanisms::SystemBits bits;
     const std::vector<accounting::Rational> answers = {8};
     std::vector<accounting::SealedRelease> sealed;
@@ -91,7 +91,7 @@ class Counter {
   }
   std::vector<std::string> overdue() {
     auto transaction = ledger_.begin();
-    return transaction.overdue();
+    return transaction.overdue_ids();
   }
 
  private:
@@ -261,7 +261,7 @@ TEST_CASE("What a killed process set aside is neither lost nor locked", "[peers]
       REQUIRE(status_of(start_child([&clinic, &id] {
                 auto ledger = ledger::Ledger::open(clinic.ledger(), {});
                 auto transaction = ledger.begin();
-                (void)transaction.post(draft(Outcome::granted, id), kPart);
+                (void)transaction.commit_reservation(draft(Outcome::granted, id), kPart);
                 die();
                 return 0;
               })) == kKilled);

@@ -33,7 +33,7 @@ struct Decisions {
   int granted = 0;
   int refused = 0;
 };
-inline Decisions decisions_told(const engine::Engine& engine) {
+inline Decisions decision_counts(const engine::Engine& engine) {
   Decisions result;
   engine.history("", 0, [&result](const engine::Answer& answer) {
     ++(answer.recorded.granted ? result.granted : result.refused);

@@ -83,8 +83,8 @@ bool concerns_the_row(const Failure& failure) {
   return failure.exit == ExitCode::usage;
 }
 
-Row answered(const std::vector<CalculatorForm>& forms, const CommandLine& defaults, const Columns& columns,
-             const BatchTable& table) {
+Row calculated_row(const std::vector<CalculatorForm>& forms, const CommandLine& defaults,
+                   const Columns& columns, const BatchTable& table) {
   Row row;
   row.line = table.line();
   row.cells = table.cells();
@@ -129,7 +129,7 @@ ExitCode calculate_batch(const std::vector<CalculatorForm>& forms, const Command
   std::size_t bad = 0;
   std::size_t rows = 0;
   while (table.next()) {
-    const Row row = answered(forms, line, columns, table);
+    const Row row = calculated_row(forms, line, columns, table);
     console.write(!console.json() ? row_csv(columns, row)
                   : row.failure   ? row_error_json(row.line, *row.failure)
                                   : row_json(row.line, row.calculation.figures));

@@ -9,12 +9,12 @@
 namespace epsilog::command {
 
 struct Calculation {
-  struct Line {
+  struct LabelledLine {
     std::string label;
     std::string text;
   };
   Figures figures;                        ///< the object of --json, in this order
-  std::vector<Line> lines = {};           ///< for people; when empty, the figures themselves
+  std::vector<LabelledLine> lines = {};   ///< for people; when empty, the figures themselves
   std::vector<std::string> answers = {};  ///< what --quiet prints; when empty, the form's first result
 };
 

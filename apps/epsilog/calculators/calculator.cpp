@@ -12,8 +12,8 @@ namespace epsilog::command {
 namespace {
 
 /// The figures that are not made of others.
-std::vector<Calculation::Line> plain_lines(const Calculation& calculation) {
-  std::vector<Calculation::Line> lines;
+std::vector<Calculation::LabelledLine> plain_lines(const Calculation& calculation) {
+  std::vector<Calculation::LabelledLine> lines;
   for (const Figure& figure : calculation.figures) {
     if (std::holds_alternative<Figures>(figure.value)) continue;
     if (std::holds_alternative<std::vector<Figures>>(figure.value)) continue;

@@ -35,7 +35,7 @@ struct Calculator {
     VerbSpec spec{words, summary, examples, details, {}, {}, {}, {}};
     std::vector<CalculatorForm> calculators;
     for (const Form<Arguments>& form : forms) {
-      spec.forms.push_back(uses_of(form.options));
+      spec.forms.push_back(option_uses(form.options));
       const auto calculate = [options = form.options, calculate = form.calculate](const CommandLine& line) {
         Arguments arguments;
         read_options(line, options, arguments);

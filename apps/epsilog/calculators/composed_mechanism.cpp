@@ -33,7 +33,7 @@ constexpr Syntax kSyntaxes[] = {
   throw UsageError("--mechanism: " + why);
 }
 
-std::string shown(const std::string& text) {
+std::string quoted_word(const std::string& text) {
   return "'" + text.substr(0, 60) + "'";
 }
 
@@ -43,7 +43,7 @@ const Syntax& syntax_of(const std::string& name) {
     if (syntax.name == name) return syntax;
     names += (names.empty() ? "" : ", ") + std::string(syntax.name);
   }
-  refuse("unknown mechanism " + shown(name) + "; there are " + names);
+  refuse("unknown mechanism " + quoted_word(name) + "; there are " + names);
 }
 
 /// The words NAME=VALUE behind a mechanism, each asked for once.
@@ -52,9 +52,10 @@ class Words final {
   Words(const Syntax& syntax, std::istringstream& text) : syntax_(syntax) {
     for (std::string word; text >> word;) {
       const std::size_t equals = word.find('=');
-      if (equals == std::string::npos || equals == 0) refuse(shown(word) + " must be NAME=VALUE; " + usage());
+      if (equals == std::string::npos || equals == 0)
+        refuse(quoted_word(word) + " must be NAME=VALUE; " + usage());
       if (!values_.emplace(word.substr(0, equals), word.substr(equals + 1)).second) {
-        refuse(shown(word.substr(0, equals)) + " is given twice");
+        refuse(quoted_word(word.substr(0, equals)) + " is given twice");
       }
     }
   }
@@ -81,7 +82,7 @@ class Words final {
 
   void require_nothing_left() const {
     if (!values_.empty())
-      refuse(std::string(syntax_.name) + " takes no " + shown(values_.begin()->first) + "; " + usage());
+      refuse(std::string(syntax_.name) + " takes no " + quoted_word(values_.begin()->first) + "; " + usage());
   }
   [[noreturn]] void refuse_value(const std::string& name, const std::string& why) const {
     throw UsageError(in(name) + ": " + why);

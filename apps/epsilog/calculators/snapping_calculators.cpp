@@ -32,7 +32,7 @@ using mechanisms::Precision;
 using mechanisms::SnappingMechanism;
 using Parameters = SnappingMechanism::Parameters;
 
-constexpr std::int64_t kCoordinatesMost = 1'000'000'000'000;
+constexpr std::int64_t kCoordinatesMax = 1'000'000'000'000;
 constexpr std::int64_t kPrecisionMost = 1'000'000;
 
 Arithmetic arithmetic_argument(const SnappingArguments& arguments, const char* otherwise) {
@@ -52,7 +52,7 @@ Precision precision_argument(const SnappingArguments& arguments) {
 std::uint64_t coordinates_argument(const SnappingArguments& arguments) {
   if (!arguments.coordinates) return 1;
   return static_cast<std::uint64_t>(
-      whole_number_argument(*arguments.coordinates, "--coordinates", kCoordinatesMost));
+      whole_number_argument(*arguments.coordinates, "--coordinates", kCoordinatesMax));
 }
 
 void set_bound(SnappingMechanism::Options& options, const Rational& bound) {
@@ -140,8 +140,8 @@ void add_loss(Figures& figures, const Rational& requested, const Parameters& par
            text_or_nothing("published_note", parameters.published_note)}});
 }
 
-std::vector<Calculation::Line> lines_of(const Parameters& parameters) {
-  std::vector<Calculation::Line> lines{
+std::vector<Calculation::LabelledLine> lines_of(const Parameters& parameters) {
+  std::vector<Calculation::LabelledLine> lines{
       {"lambda", short_text(parameters.lambda)},
       {"grid", short_text(parameters.grid)},
       {"bound", short_text(parameters.bound)},
@@ -153,7 +153,8 @@ std::vector<Calculation::Line> lines_of(const Parameters& parameters) {
   return lines;
 }
 
-Calculation::Line confidence_line(const Rational& alpha, const Rational& a, const std::string& answer) {
+Calculation::LabelledLine confidence_line(const Rational& alpha, const Rational& a,
+                                          const std::string& answer) {
   return {"accuracy",
           fmt::format("with {} % confidence within {} of {}", short_text(Rational(100 - 100 * alpha)),
                       accounting::text_up(a, 8), answer)};
@@ -164,7 +165,7 @@ constexpr const char* kAnyAnswer = "the exact answer, if that is within the boun
 std::optional<mechanisms::HypotheticalAnswer> hypothetical_answer(const SnappingArguments& arguments) {
   if (!arguments.at) return std::nullopt;
   static_cast<void>(number_argument(*arguments.at, "--at"));  // which names the option
-  return mechanisms::HypotheticalAnswer::typed(*arguments.at);
+  return mechanisms::HypotheticalAnswer::parse(*arguments.at);
 }
 
 Calculation snapping_accuracy(const SnappingArguments& arguments) {

@@ -22,7 +22,7 @@ std::string_view first_line_of(std::string_view bytes) {
 }
 
 /// Without blanks around it, in small letters.
-std::string as_read(std::string_view name) {
+std::string normalized_name(std::string_view name) {
   const std::size_t begin = name.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return "";
   std::string text(name.substr(begin, name.find_last_not_of(" \t") - begin + 1));
@@ -55,7 +55,7 @@ BatchTable::BatchTable(const std::string& file, Console& console)
 }
 
 std::string BatchTable::advice_on(std::string_view name, const std::vector<std::string>& known) const {
-  const std::string meant = as_read(name);
+  const std::string meant = normalized_name(name);
   if (std::find(known.begin(), known.end(), meant) != known.end())
     return ", write " + meant + ", in small letters without blanks around it";
   std::string usual(usual_name(meant));

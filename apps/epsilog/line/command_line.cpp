@@ -36,7 +36,7 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   throw UsageError("unknown option " + name + (near.empty() ? "" : ": did you mean --" + near + "?"));
 }
 
-Tokens tell_apart(const std::vector<std::string>& arguments) {
+Tokens tokenize(const std::vector<std::string>& arguments) {
   Tokens tokens;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
@@ -183,19 +183,19 @@ void require_text(const Tokens& tokens) {
 }  // namespace
 
 void VerbTable::make_next() {
-  for (VerbSpec& verb : groups_[made_]()) verbs_.push_back(std::move(verb));
-  ++made_;
+  for (VerbSpec& verb : groups_[next_group_]()) verbs_.push_back(std::move(verb));
+  ++next_group_;
 }
 
 const std::vector<VerbSpec>& VerbTable::all() {
-  while (made_ < groups_.size()) make_next();
+  while (next_group_ < groups_.size()) make_next();
   return verbs_;
 }
 
 const VerbSpec* VerbTable::find(const std::vector<std::string>& words, std::size_t& used) {
   for (std::size_t i = 0;; ++i) {
     while (i == verbs_.size()) {
-      if (made_ == groups_.size()) return nullptr;
+      if (next_group_ == groups_.size()) return nullptr;
       make_next();
     }
     const VerbSpec& verb = verbs_[i];
@@ -207,7 +207,7 @@ const VerbSpec* VerbTable::find(const std::vector<std::string>& words, std::size
 
 std::variant<CommandLine, TextRequest, VersionRequest> parse_command_line(
     VerbTable& verbs, const std::vector<std::string>& words, unsigned width) {
-  Tokens tokens = tell_apart(words);
+  Tokens tokens = tokenize(words);
   require_text(tokens);
   if (tokens.version) return VersionRequest{};
   if (!tokens.words.empty() && tokens.words[0] == "help") {

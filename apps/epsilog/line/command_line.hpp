@@ -34,7 +34,7 @@ class VerbTable final {
   void make_next();
 
   std::vector<Group> groups_;
-  std::size_t made_ = 0;  ///< groups
+  std::size_t next_group_ = 0;  ///< groups
   std::vector<VerbSpec> verbs_;
 };
 

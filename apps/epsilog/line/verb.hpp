@@ -40,7 +40,7 @@ struct Option {
   bool required = false;
   std::string_view help;
 
-  void put(const std::string& given, Arguments& arguments) const {
+  void store(const std::string& given, Arguments& arguments) const {
     if (text != nullptr) arguments.*text = given;
     if (texts != nullptr) (arguments.*texts).push_back(given);
     if (flag != nullptr) arguments.*flag = true;
@@ -48,18 +48,21 @@ struct Option {
 };
 
 /// How a struct keeps an option.
-enum class Kept { text, texts, flag };
+enum class OptionStorage { text, texts, flag };
 
 /// Requires  an option of that name, which is kept as it is taken: repeatable as texts, without a value as
 /// flag.
-[[nodiscard]] OptionUse use_of(std::string_view name, Kept kept, bool required, std::string_view help);
+[[nodiscard]] OptionUse option_use(std::string_view name, OptionStorage storage, bool required,
+                                   std::string_view help);
 
 template <class Arguments>
-[[nodiscard]] OptionUses uses_of(const std::vector<Option<Arguments>>& options) {
+[[nodiscard]] OptionUses option_uses(const std::vector<Option<Arguments>>& options) {
   OptionUses uses;
   for (const Option<Arguments>& one : options) {
-    const Kept kept = one.flag != nullptr ? Kept::flag : one.texts != nullptr ? Kept::texts : Kept::text;
-    uses.push_back(use_of(one.name, kept, one.required, one.help));
+    const OptionStorage storage = one.flag != nullptr    ? OptionStorage::flag
+                                  : one.texts != nullptr ? OptionStorage::texts
+                                                         : OptionStorage::text;
+    uses.push_back(option_use(one.name, storage, one.required, one.help));
   }
   return uses;
 }
@@ -70,7 +73,7 @@ void read_options(const CommandLine& line, const std::vector<Option<Arguments>>&
                   Arguments& arguments) {
   for (const auto& [given, text] : line.options) {
     for (const Option<Arguments>& option : options) {
-      if (option.name == given->name) option.put(text, arguments);
+      if (option.name == given->name) option.store(text, arguments);
     }
   }
 }
@@ -96,7 +99,7 @@ struct Verb {
 
   /// As those see it who do not know the struct.
   operator VerbSpec() const {  // NOLINT(google-explicit-constructor): a list of verbs is made of these
-    VerbSpec spec{words, summary, examples, details, {}, uses_of(options), {}, {}};
+    VerbSpec spec{words, summary, examples, details, {}, option_uses(options), {}, {}};
     for (const Positional<Arguments>& one : positionals) {
       spec.positionals.push_back({one.name, one.required, one.help});
     }

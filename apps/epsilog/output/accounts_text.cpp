@@ -43,9 +43,9 @@ std::string table_of(const std::vector<Account>& accounts, const Style& style, u
     const AccountTexts amounts = texts(account);
     std::vector<std::string> row{account.dataset};
     if (scopes) row.push_back(account.scope);
-    row.insert(row.end(),
-               {account.measure, limits(account) ? grouped(amounts.limit) : "", grouped(amounts.spent)});
-    if (reserved) row.push_back(grouped(amounts.reserved));
+    row.insert(row.end(), {account.measure, limits(account) ? with_digit_groups(amounts.limit) : "",
+                           with_digit_groups(amounts.spent)});
+    if (reserved) row.push_back(with_digit_groups(amounts.reserved));
     const auto units = [](std::int64_t count) {
       return Rational(accounting::Integer(static_cast<long>(count)));
     };
@@ -55,7 +55,7 @@ std::string table_of(const std::vector<Account>& accounts, const Style& style, u
       row.insert(row.end(), {"", "no limit any more"});
     } else {
       row.insert(row.end(),
-                 {grouped(amounts.remaining), limit > 0 ? bar(used, limit, bar_width, style) : ""});
+                 {with_digit_groups(amounts.remaining), limit > 0 ? bar(used, limit, bar_width, style) : ""});
     }
     table.add(std::move(row));
   }
@@ -86,8 +86,8 @@ std::string scarcest_text(std::vector<ledger::AccountState> accounts, const Styl
     return first.balance.remaining() < second.balance.remaining();
   });
   accounts.resize(kMost);
-  return accounts_text(accounts, style) +
-         fmt::format("and {} accounts in which more remains\n", grouped(static_cast<std::int64_t>(others)));
+  return accounts_text(accounts, style) + fmt::format("and {} accounts in which more remains\n",
+                                                      with_digit_groups(static_cast<std::int64_t>(others)));
 }
 
 std::string notes_text(const std::vector<std::string>& notes) {

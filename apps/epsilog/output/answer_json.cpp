@@ -45,7 +45,7 @@ Json decimal_up_or_null(const Rational& value) {
   return outward_or_null(value, std::numeric_limits<double>::infinity());
 }
 
-enum class Bounding { each, together };
+enum class AccuracyScope { each, together };
 
 /// null where an interval is the whole range, and where no size is enough.
 Json holds_from_json(const std::optional<Rational>& size, bool whole) {
@@ -54,15 +54,15 @@ Json holds_from_json(const std::optional<Rational>& size, bool whole) {
 
 /// Of one cell, for each alpha, rounded outward; null where there is none.
 Json intervals_json(const engine::Answer& answer, const std::vector<engine::CellIntervals>& intervals,
-                    std::size_t cell, Bounding which) {
+                    std::size_t cell, AccuracyScope which) {
   Json list = Json::array();
   for (const engine::CellIntervals& one : intervals) {
-    const auto& cells = which == Bounding::each ? one.each : one.together;
+    const auto& cells = which == AccuracyScope::each ? one.each : one.together;
     if (cell >= cells.size()) return nullptr;
     const auto& [low, high] = cells[cell];
     const bool days = asks_days(answer), whole = one.is_whole_range(cell, cells[cell]);
     const engine::CellGroup& group = one.group_of(cell);
-    const auto& size = which == Bounding::each ? group.each_holds_from : group.together_holds_from;
+    const auto& size = which == AccuracyScope::each ? group.each_holds_from : group.together_holds_from;
     list.push_back(ObjectOf(7)
                        .with("alpha", accounting::text(one.alpha))
                        .with("low", days ? exact_text(answer, low) : accounting::text_down(low, kDigits))
@@ -71,14 +71,14 @@ Json intervals_json(const engine::Answer& answer, const std::vector<engine::Cell
                        .with("high_decimal", days ? Json(nullptr) : decimal_up_or_null(high))
                        .with("whole_range", whole)
                        .with("holds_from", holds_from_json(size, whole))
-                       .made());
+                       .to_json());
   }
   return list.empty() ? Json(nullptr) : list;
 }
 
 /// By one column its key; by several null, and a list of theirs. null where a column is summed over.
 void add_keys(ObjectOf& object, const ledger::CellKeys& keys, std::size_t cell) {
-  const std::vector<std::optional<std::string>> of_cell = keys.of(cell);
+  const std::vector<std::optional<std::string>> of_cell = keys.keys_of(cell);
   const auto key_of = [](const std::optional<std::string>& key) { return key ? Json(*key) : Json(nullptr); };
   object.with("key", of_cell.size() == 1 ? key_of(of_cell.front()) : Json(nullptr));
   if (of_cell.size() < 2) return;
@@ -116,10 +116,10 @@ Json cells_json(const engine::Answer& answer, const CellRange& range, const std:
         .with("value_hex", number ? hex_or_null(values[i]) : Json(nullptr));
     if (suppressed) cell.with("suppressed", true);
     if (intervals != nullptr) {
-      cell.with("interval", intervals_json(answer, *intervals, i, Bounding::each))
-          .with("simultaneous", intervals_json(answer, *intervals, i, Bounding::together));
+      cell.with("interval", intervals_json(answer, *intervals, i, AccuracyScope::each))
+          .with("simultaneous", intervals_json(answer, *intervals, i, AccuracyScope::together));
     }
-    list.push_back(cell.made());
+    list.push_back(cell.to_json());
   }
   return list;
 }
@@ -135,7 +135,7 @@ Json pairs_json(const ledger::CellKeys& keys, const std::vector<Rational>& value
         .with("value", accounting::text(values[i]))
         .with("value_decimal", decimal_or_null(values[i]))
         .with("value_hex", hex_or_null(values[i]));
-    list.push_back(count.made());
+    list.push_back(count.to_json());
   }
   return list;
 }
@@ -160,7 +160,7 @@ void add_intervals(ObjectOf& object, const engine::Answer& answer) {
                      : accounting::is_quotient(answer.planned.post_processing)
                          ? "at least one row and at most rows.max rows"
                          : "at most rows.max rows";
-  object.with("interval", scalar ? intervals_json(answer, intervals, 0, Bounding::each) : Json(nullptr))
+  object.with("interval", scalar ? intervals_json(answer, intervals, 0, AccuracyScope::each) : Json(nullptr))
       .with("interval_of",
             intervals.empty()
                 ? Json(nullptr)
@@ -173,7 +173,7 @@ bool one_line(AnswerKind kind) {
 }
 
 /// A plan, or a dummy run, that would be refused would cost nothing.
-bool says_what_it_would_cost(const engine::Answer& answer, AnswerKind kind) {
+bool shows_cost(const engine::Answer& answer, AnswerKind kind) {
   if (kind == AnswerKind::plan || kind == AnswerKind::dummy)
     return answer.recorded.state != engine::RequestState::refused;
   return kind == AnswerKind::pending;
@@ -230,7 +230,7 @@ Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind
     }
     add_values(object, answer, range, drawn, nullptr, withheld, nullptr);
   }
-  return object.made();
+  return object.to_json();
 }
 
 /// The notes of all components, each once.
@@ -269,7 +269,7 @@ Json approvals_json(const engine::Answer& answer, AnswerKind kind) {
 void add_waiting(ObjectOf& object, const engine::Answer& answer, AnswerKind kind) {
   object.with("parent", or_null(answer.recorded.parent))
       .with("deadline", or_null(answer.recorded.deadline))
-      .with("data_token", answer.asked.holding == engine::Holding::reserved_against_token)
+      .with("data_token", answer.asked.reservation == engine::ReservationKind::reserved_against_token)
       .with("approvals", approvals_json(answer, kind))
       .with("token", or_null(answer.recorded.token));
   if (!answer.planned.lost_within.empty()) object.with("lost_within", lost_within_json(answer));
@@ -280,7 +280,7 @@ void add_waiting(ObjectOf& object, const engine::Answer& answer, AnswerKind kind
 /// A refusal charges nothing and proves no loss, also one that is planned; another plan says what would be
 /// charged.
 Json epsilon_json(const engine::Answer& answer, AnswerKind kind) {
-  const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(answer, kind);
+  const bool nothing_charged = costs_nothing(answer) && !shows_cost(answer, kind);
   const auto unless_free = [&](Json value) { return nothing_charged ? Json(nullptr) : std::move(value); };
   const auto unless_unread = [&](Json value) {
     return engine::is_unread(answer) ? Json(nullptr) : std::move(value);
@@ -291,13 +291,13 @@ Json epsilon_json(const engine::Answer& answer, AnswerKind kind) {
       .with("adjusted", unless_free(number_json(answer.planned.record.adjusted)))
       .with("published", unless_free(number_json(answer.planned.record.published)))
       .with("published_note", unless_free(or_null(published_note(answer))))
-      .made();
+      .to_json();
 }
 
 /// null for a pure mechanism.
 Json delta_json(const engine::Answer& answer, AnswerKind kind) {
   if (!answer.planned.delta) return nullptr;
-  const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(answer, kind);
+  const bool nothing_charged = costs_nothing(answer) && !shows_cost(answer, kind);
   return {{"requested", answer.planned.delta->requested},
           {"charged", nothing_charged ? "0" : answer.planned.delta->charged},
           {"adjusted", nothing_charged ? Json(nullptr) : Json(answer.planned.delta->adjusted)}};
@@ -308,13 +308,13 @@ Json composed_json(const engine::Answer& answer) {
   const accounting::ApproximateLoss sum = engine::sum_of_rows(answer);
   return ObjectOf(2)
       .with("by", accounting::name(answer.planned.record.composed.value().by))
-      .with("sum", ObjectOf(2).with("epsilon", sum.epsilon.text()).with("delta", sum.delta.text()).made())
-      .made();
+      .with("sum", ObjectOf(2).with("epsilon", sum.epsilon.text()).with("delta", sum.delta.text()).to_json())
+      .to_json();
 }
 
 /// Of a request that asked for it, and of no other.
 Json rho_json(const engine::Answer& answer, AnswerKind kind) {
-  const bool nothing_charged = costs_nothing(answer) && !says_what_it_would_cost(answer, kind);
+  const bool nothing_charged = costs_nothing(answer) && !shows_cost(answer, kind);
   return {{"requested", answer.planned.rho->requested},
           {"charged", nothing_charged ? "0" : answer.planned.rho->charged}};
 }
@@ -341,14 +341,14 @@ void add_mechanism(ObjectOf& object, const engine::Answer& answer, AnswerKind ki
 }
 
 /// null where the decision is not known to be durable, or the tree cannot be read.
-Json log_json(const std::optional<ledger::LogPlace>& log) {
+Json log_json(const std::optional<ledger::LogPosition>& log) {
   if (!log) return nullptr;
   return ObjectOf(4)
       .with("index", log->index)
       .with("leaf", ledger::hex_text(log->leaf))
       .with("size", log->tree.size)
       .with("root", ledger::hex_text(log->tree.root))
-      .made();
+      .to_json();
 }
 
 /// Those of a batch stand in its rows.
@@ -392,19 +392,20 @@ Json row_json(engine::Answer row, std::size_t number, const engine::Answer& batc
   add_answer(object, row, kind);
   if (!one_line(kind)) {
     const bool scalar = row.planned.record.cells.empty();
-    object.with("simultaneous",
-                scalar ? intervals_json(row, row.released.intervals, 0, Bounding::together) : Json(nullptr));
+    object.with("simultaneous", scalar
+                                    ? intervals_json(row, row.released.intervals, 0, AccuracyScope::together)
+                                    : Json(nullptr));
   }
   object.with("components", components_json(row, kind))
       .with("post_processing", accounting::name(row.planned.post_processing));
   if (kind == AnswerKind::plan) object.with("holds_from", planned_sizes_json(row));
-  return object.made();
+  return object.to_json();
 }
 
 Json rows_json(const engine::Answer& batch, AnswerKind kind) {
   Json rows = Json::array();
   for (std::size_t i = 0; i < batch.rows.size(); ++i) {
-    accounting::stop_if_asked();
+    accounting::stop_if_requested();
     rows.push_back(row_json(batch.rows[i], i + 1, batch, kind));
   }
   return rows;
@@ -423,9 +424,9 @@ std::vector<std::string> notes_of(const engine::Answer& answer) {
   return notes;
 }
 
-Json program_json(const ledger::Program& program) {
-  if (program.version.empty()) return nullptr;
-  return {{"version", program.version}, {"commit", program.commit}};
+Json build_json(const ledger::Build& build) {
+  if (build.version.empty()) return nullptr;
+  return {{"version", build.version}, {"commit", build.commit}};
 }
 
 }  // namespace
@@ -440,7 +441,7 @@ Json rank_accuracy_json(const engine::Answer& answer) {
                          .with("a", rounded_up_json(one.a))
                          .with("ties", rounded_up_json(one.ties))
                          .with("any_value_to", any_value_to(answer, i, one).get_str())
-                         .made());
+                         .to_json());
     }
   }
   return list;
@@ -453,7 +454,7 @@ Json planned_sizes_json(const engine::Answer& answer) {
                        .with("alpha", accounting::text(one.alpha))
                        .with("interval", holds_from_json(one.each_holds_from, false))
                        .with("simultaneous", holds_from_json(one.together_holds_from, false))
-                       .made());
+                       .to_json());
   }
   return list;
 }
@@ -462,7 +463,7 @@ Json assumed_json(const engine::Answer& answer) {
   const engine::AssumedAccuracy& assumed = answer.planned.assumed.value();
   ObjectOf object(3);
   object.with("count", assumed.rows).with("accuracy", accuracy_json(assumed.accuracy));
-  if (assumed.quantiles.empty()) return object.made();
+  if (assumed.quantiles.empty()) return object.to_json();
   Json list = Json::array();
   for (std::size_t i = 0; i < assumed.quantiles.size(); ++i) {
     for (const engine::QuantileReach& one : assumed.quantiles[i]) {
@@ -475,10 +476,10 @@ Json assumed_json(const engine::Answer& answer) {
                          .with("ties", rounded_up_json(one.ties))
                          .with("whole_range", whole)
                          .with("holds_from", holds_from_json(Rational(assumed.rows), whole))
-                         .made());
+                         .to_json());
     }
   }
-  return object.with("quantiles", std::move(list)).made();
+  return object.with("quantiles", std::move(list)).to_json();
 }
 
 const char* decision_word(const engine::Answer& answer) {
@@ -488,7 +489,7 @@ const char* decision_word(const engine::Answer& answer) {
     case engine::RequestState::token_issued:
       return "granted";
     case engine::RequestState::reserved:
-      return answer.asked.holding == engine::Holding::none ? "pending" : "granted";
+      return answer.asked.reservation == engine::ReservationKind::none ? "pending" : "granted";
     case engine::RequestState::pending:
       return "pending";
     case engine::RequestState::refused:
@@ -533,7 +534,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
       .with("decided_under", unless_zero(answer.recorded.decided_under))
       .with("rules",
             answer.recorded.seq == 0 ? Json(nullptr) : Json(static_cast<std::int64_t>(answer.recorded.rules)))
-      .with("program", program_json(answer.recorded.program))
+      .with("program", build_json(answer.recorded.build))
       .with("dataset", answer.asked.dataset)
       .with("statistic", or_null(answer.asked.statistic))
       .with("by", columns_json(answer.asked.by))
@@ -562,7 +563,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
     object.with("reasons_count", answer.recorded.reasons_count);
   add_waiting(object, answer, kind);
   if (!one_line(kind) && kind != AnswerKind::plan) object.with("log", log_json(answer.recorded.log));
-  return object.made();
+  return object.to_json();
 }
 
 std::string answer_json(const engine::Answer& answer, AnswerKind kind) {

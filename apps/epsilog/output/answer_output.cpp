@@ -8,9 +8,10 @@ namespace epsilog::command {
 void print_answer(const engine::Answer& answer, Console& console) {
   const bool waits = answer.recorded.state == engine::RequestState::pending ||
                      answer.recorded.state == engine::RequestState::reserved;
-  console.made("decision " + answer.recorded.decision_id +
-               (answer.recorded.granted ? " is charged and its value stored: " : " is recorded: ") +
-               "epsilog show " + answer.recorded.decision_id + " prints it again");
+  console.set_recorded_note(
+      "decision " + answer.recorded.decision_id +
+      (answer.recorded.granted ? " is charged and its value stored: " : " is recorded: ") + "epsilog show " +
+      answer.recorded.decision_id + " prints it again");
   warn_if_withheld(answer, console);
   if (console.prints_rows() && !answer.recorded.granted) {
     console.message_line("epsilog: " + decision_text(answer, console.message_style()));
@@ -27,12 +28,12 @@ void print_answer(const engine::Answer& answer, Console& console) {
   console.flush();
 }
 
-bool withheld(const engine::Answer& answer) {
+bool is_withheld(const engine::Answer& answer) {
   return answer.recorded.durable.has_value() && !*answer.recorded.durable;
 }
 
 void warn_if_withheld(const engine::Answer& answer, Console& console) {
-  if (!withheld(answer)) return;
+  if (!is_withheld(answer)) return;
   if (answer.recorded.replica_behind) {
     console.message("replica_behind: decision " + answer.recorded.decision_id +
                     " is on record and charged, but the replica does not hold it: what was released is told "

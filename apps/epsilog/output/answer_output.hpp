@@ -14,7 +14,7 @@ void print_answer(const engine::Answer& answer, Console& console);
 
 /// Whether it is recorded, but not known to be durable: then no value of it is told, and the verb that was
 /// asked for it ends with ExitCode::try_again.
-[[nodiscard]] bool withheld(const engine::Answer& answer);
+[[nodiscard]] bool is_withheld(const engine::Answer& answer);
 /// Says so on standard error.
 void warn_if_withheld(const engine::Answer& answer, Console& console);
 

@@ -54,7 +54,7 @@ std::string accuracy_text(const engine::Answer& answer, const Style& style) {
     for (const engine::Accuracy& one : assumed->accuracy) {
       text += field(text.empty() ? "accuracy" : "",
                     fmt::format("with {} confidence within {} of {}, if of {} {}", confidence_text(one.alpha),
-                                error_text(one.a, style), whom, grouped(assumed->rows),
+                                error_text(one.a, style), whom, with_digit_groups(assumed->rows),
                                 assumed->rows == 1 ? "row" : "rows"));
     }
   }
@@ -78,9 +78,9 @@ std::string precision_text(const ledger::ComponentRecord& component) {
 
 /// Requires  it has a bound.
 std::string bound_text(const ledger::ComponentRecord& component) {
-  const std::string bound = grouped(short_text(*component.bound));
+  const std::string bound = with_digit_groups(short_text(*component.bound));
   if (!component.centre || *component.centre == 0) return bound;
-  return bound + " about " + grouped(short_text(*component.centre));
+  return bound + " about " + with_digit_groups(short_text(*component.centre));
 }
 
 /// "sensitivity 1, bound 100000, lambda 10, grid 16" of snapping; noise on a grid has no bound.
@@ -226,7 +226,7 @@ std::string next_step(const engine::Answer& answer) {
   if (answer.recorded.state == engine::RequestState::pending)
     return "epsilog approve " + answer.recorded.decision_id;
   if (answer.recorded.state != engine::RequestState::reserved) return "";
-  if (answer.asked.holding == engine::Holding::reserved_against_token && !is_issued(answer)) {
+  if (answer.asked.reservation == engine::ReservationKind::reserved_against_token && !is_issued(answer)) {
     return "epsilog token " + answer.recorded.decision_id;
   }
   const bool supplied = answer.asked.statistic.starts_with("value:");
@@ -248,7 +248,7 @@ std::string left_out_text(const engine::Answer& answer) {
 }
 
 /// The accounts a request touched.
-std::string touched_text(const engine::Answer& answer, const Style& style) {
+std::string affected_accounts_text(const engine::Answer& answer, const Style& style) {
   return scarcest_text(answer.recorded.accounts, style) + notes_text(answer.planned.notes);
 }
 
@@ -278,7 +278,7 @@ std::string rows_text(const engine::Answer& answer, const std::string& heading, 
 }
 
 /// Whether how near it is follows from a number of rows, which is private.
-bool follows_from_rows(const engine::Answer& answer) {
+bool accuracy_needs_rows(const engine::Answer& answer) {
   return answer.planned.post_processing == accounting::PostProcessing::Kind::mean_about ||
          asks_proportion(answer) || asks_quantiles(answer);
 }
@@ -286,7 +286,7 @@ bool follows_from_rows(const engine::Answer& answer) {
 /// Of a plan: what more could be asked of it. "" where that was asked, or would say nothing.
 std::string assume_count_advice(const engine::Answer& answer) {
   const auto lacks = [](const engine::Answer& one) {
-    return follows_from_rows(one) && !one.planned.assumed.has_value();
+    return accuracy_needs_rows(one) && !one.planned.assumed.has_value();
   };
   const bool cells = !answer.planned.record.cells.empty();
   const bool some = std::any_of(answer.rows.begin(), answer.rows.end(), lacks);
@@ -334,7 +334,7 @@ std::string plan_text(const engine::Answer& answer, const Style& style) {
   text += lost_within_text(answer);
   for (const std::string& advice : answer.planned.advice) text += field("advice", advice);
   text += assume_count_advice(answer);
-  if (!engine::is_unread(answer)) text += "\n" + touched_text(answer, style);
+  if (!engine::is_unread(answer)) text += "\n" + affected_accounts_text(answer, style);
   if (!answer.recorded.granted) text += "\n" + refusal_text(answer, style);
   return text;
 }
@@ -355,11 +355,11 @@ std::string release_text(const engine::Answer& answer, const Style& style) {
   text += mechanism_text(answer, Detail::brief, style);
   text += field("decision", answer.recorded.decision_id + " at " + answer.recorded.created_at +
                                 (answer.recorded.replayed ? ", stored earlier and free now" : ""));
-  return text + "\n" + touched_text(answer, style);
+  return text + "\n" + affected_accounts_text(answer, style);
 }
 
 std::string dummy_text(const engine::Answer& would_be, std::int64_t rows, const Style& style) {
-  std::string text = style.bad("dummy run") + ": " + grouped(rows) +
+  std::string text = style.bad("dummy run") + ": " + with_digit_groups(rows) +
                      " rows invented from the policy; no data, no ledger, nothing charged\n";
   if (would_be.rows.empty()) {
     text += values_text(would_be, "dummy value", style);
@@ -394,7 +394,7 @@ std::string waiting_text(const engine::Answer& answer, const Style& style) {
   if (!answer.recorded.why.empty()) text += field("why", answer.recorded.why);
   const std::string next = next_step(answer);
   if (!next.empty()) text += field("next", next);
-  return text + "\n" + touched_text(answer, style);
+  return text + "\n" + affected_accounts_text(answer, style);
 }
 
 std::string decision_text(const engine::Answer& answer, const Style& style) {
@@ -415,14 +415,15 @@ std::string bare_values(const engine::Answer& answer) {
   }
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
     if (!answer.planned.record.cells.empty()) {
-      for (const auto& key : answer.planned.record.cells.of(i)) text += printable(key.value_or("")) + "\t";
+      for (const auto& key : answer.planned.record.cells.keys_of(i))
+        text += printable(key.value_or("")) + "\t";
     }
     text += (engine::is_suppressed(answer, i) ? "" : exact_text(answer, answer.released.values[i])) + "\n";
   }
   return text;
 }
 
-std::string told(const engine::Reason& reason) {
+std::string reason_message(const engine::Reason& reason) {
   constexpr std::string_view kNothing = "; at most 0 fits";
   std::string message = reason.message;
   if (!message.ends_with(kNothing)) return message;
@@ -447,7 +448,7 @@ std::string refusal_text(const engine::Answer& answer, const Style& style) {
                  {"largest that fits", Table::Align::right}});
   for (const engine::Reason& reason : answer.recorded.reasons) {
     const std::string when = engine::changes_at(answer, reason);
-    text += "  " + std::string(engine::name(reason.code)) + ": " + printable(told(reason)) +
+    text += "  " + std::string(engine::name(reason.code)) + ": " + printable(reason_message(reason)) +
             (when.empty() ? "" : "; a new period begins at " + when) + "\n";
     if (reason.limit.empty() || !style.verbose) continue;
     amounts.add({reason.scope.empty() ? answer.asked.dataset : reason.scope, reason.measure, reason.limit,

@@ -31,7 +31,7 @@ namespace epsilog::command {
 [[nodiscard]] std::string bare_values(const engine::Answer& answer);
 
 /// The message of a reason, which is on record as it is, without figures that say nothing.
-[[nodiscard]] std::string told(const engine::Reason& reason);
+[[nodiscard]] std::string reason_message(const engine::Reason& reason);
 
 /// A refusal: each limit that failed with limit, spent, asked, over by and the largest that fits.
 [[nodiscard]] std::string refusal_text(const engine::Answer& answer, const Style& style);

@@ -99,7 +99,7 @@ std::string day_of(std::int64_t ms) {
   return ledger::time_text(ms).substr(0, 16).replace(10, 1, " ");
 }
 
-std::string in_words(const BurnDown& budget) {
+std::string burn_down_sentence(const BurnDown& budget) {
   const AccountTexts amounts = texts(budget.account);
   std::string text = fmt::format("{}: {} of {} remain, {} spent", budget.account.measure, amounts.remaining,
                                  amounts.limit, amounts.spent);
@@ -122,7 +122,7 @@ std::string burn_down_svg(const BurnDown& budget, const BurnSpan& span) {
   const auto remaining = [](const BurnPoint& point) { return point.remaining(); };
   const auto unspent = [](const BurnPoint& point) { return point.limit - point.spent; };
   const auto limit = [](const BurnPoint& point) { return point.limit; };
-  const std::string words = html(in_words(budget));
+  const std::string words = html(burn_down_sentence(budget));
   const bool reserved = std::any_of(budget.points.begin(), budget.points.end(),
                                     [](const BurnPoint& point) { return point.reserved != 0; });
   std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-4 -16 648 156\" role=\"img\">";

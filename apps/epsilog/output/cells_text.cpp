@@ -93,12 +93,12 @@ std::string cells_text(const engine::Answer& answer, const std::string& heading,
   Table table(columns);
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
     std::vector<std::string> row;
-    for (const auto& key : answer.planned.record.cells.of(i)) row.push_back(key_text(key));
+    for (const auto& key : answer.planned.record.cells.keys_of(i)) row.push_back(key_text(key));
     row.push_back(released_text(answer, i, style));
     for (const engine::CellIntervals& one : intervals)
-      row.push_back(told_interval(answer, i, one, one.each.at(i), style));
+      row.push_back(interval_or_whole_range(answer, i, one, one.each.at(i), style));
     for (const engine::CellIntervals& one : intervals) {
-      if (style.verbose) row.push_back(told_interval(answer, i, one, one.together.at(i), style));
+      if (style.verbose) row.push_back(interval_or_whole_range(answer, i, one, one.together.at(i), style));
     }
     row.push_back(has_bar(answer, i) ? bar(answer.released.values[i], most, bar_width, style) : "");
     table.add(std::move(row));

@@ -62,7 +62,7 @@ std::string accuracy_note(const engine::Answer& plan) {
   return "within so much of its parts: " + parts;
 }
 
-std::string loss_asked(const engine::Request& request) {
+std::string requested_loss_text(const engine::Request& request) {
   if (request.rho) return "rho " + accounting::text(*request.rho);
   return "epsilon " + accounting::text(request.epsilon) +
          (request.delta ? ", delta " + accounting::text(*request.delta) : "");
@@ -142,9 +142,10 @@ std::string comparison_text(const engine::Request& request, const engine::Mechan
     std::vector<std::string> cells{one.mechanism, one.arithmetic};
     for (const Rational& alpha : alphas) cells.push_back(within_text(one, alpha, style));
     for (const std::string* loss : {&one.loss.epsilon, &one.loss.delta, &one.loss.rho}) {
-      cells.push_back(loss->empty() ? "-" : grouped(short_text(*loss)));
+      cells.push_back(loss->empty() ? "-" : with_digit_groups(short_text(*loss)));
     }
-    for (const auto& [order, divergence] : one.loss.renyi) cells.push_back(grouped(short_text(divergence)));
+    for (const auto& [order, divergence] : one.loss.renyi)
+      cells.push_back(with_digit_groups(short_text(divergence)));
     cells.resize(headings.size() - 1, "-");
     cells.push_back(remark_of(one));
     table.add(std::move(cells));
@@ -156,7 +157,8 @@ std::string comparison_text(const engine::Request& request, const engine::Mechan
   const std::string subject = any != nullptr
                                   ? question_text(*any->plan)
                                   : printable(request.question.statistic.text() + " of " + request.dataset);
-  std::string text = subject + ": every mechanism at " + loss_asked(request) + "\n\n" + table.text(style);
+  std::string text =
+      subject + ": every mechanism at " + requested_loss_text(request) + "\n\n" + table.text(style);
   if (any != nullptr) text += "  " + accuracy_note(*any->plan) + "\n";
   return text + (whys.empty() ? "" : "\n" + whys);
 }

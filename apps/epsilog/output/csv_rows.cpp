@@ -18,7 +18,7 @@ using RowsOf = std::vector<Json> (*)(const Json& object);
 
 /// The field at a path with dots; nullptr where it, or what it is in, is not there. A number is a place in a
 /// list.
-const Json* found(const Json& object, std::string_view path) {
+const Json* field_at(const Json& object, std::string_view path) {
   const Json* at = &object;
   while (!path.empty()) {
     const std::size_t dot = std::min(path.find('.'), path.size());
@@ -44,7 +44,7 @@ CsvRows rows(Columns columns, RowsOf rows_of) {
       std::vector<std::string> cells;
       cells.reserve(columns.size());
       for (const std::string& column : columns) {
-        const Json* field = found(row, column);
+        const Json* field = field_at(row, column);
         cells.push_back(field == nullptr ? "" : csv_cell(*field));
       }
       text += csv_line(cells);
@@ -125,7 +125,7 @@ Columns value_columns(std::size_t intervals, const ValueTable& table) {
 }
 
 /// Those of one answer that were released, and the suppressed ones without a value.
-std::vector<Json> values_told(const Json& answer) {
+std::vector<Json> released_values(const Json& answer) {
   std::vector<Json> all;
   if (answer.at("cells").is_array()) {
     for (const Json& cell : answer.at("cells")) {
@@ -144,7 +144,7 @@ std::vector<Json> values_told(const Json& answer) {
 
 /// With what is said of the row they are of.
 std::vector<Json> values_of_row(const Json& row) {
-  std::vector<Json> all = with_fields(values_told(row), row, {"row", "statistic", "by", "where"});
+  std::vector<Json> all = with_fields(released_values(row), row, {"row", "statistic", "by", "where"});
   for (Json& one : all) {
     if (one.contains("key") && !one.at("key").is_null()) one["keys"] = Json::array({one.at("key")});
   }
@@ -158,7 +158,7 @@ std::vector<Json> values_of(const Json& object) {
       for (Json& one : values_of_row(row)) all.push_back(std::move(one));
     }
   } else {
-    all = values_told(object);
+    all = released_values(object);
   }
   for (Json& row : all) {
     row["decision_id"] = object.at("decision_id");

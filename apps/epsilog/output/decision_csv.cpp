@@ -10,13 +10,13 @@ namespace epsilog::command {
 namespace {
 
 /// Texts come from whoever asked or wrote a policy; all else is written by the ledger.
-enum class Holds { ours, text };
+enum class CellAuthor { ledger, text };
 
 struct Column {
   const char* name;
   const char* field;           ///< of the object of `history --json`
   const char* part = nullptr;  ///< of an object in turn
-  Holds holds = Holds::ours;
+  CellAuthor author = CellAuthor::ledger;
 };
 
 constexpr Column kDecisionColumns[] = {
@@ -26,16 +26,16 @@ constexpr Column kDecisionColumns[] = {
     {"state", "state"},
     {"decision", "decision"},
     {"durable", "durable"},
-    {"principal", "principal", nullptr, Holds::text},
-    {"key", "key", nullptr, Holds::text},
+    {"principal", "principal", nullptr, CellAuthor::text},
+    {"key", "key", nullptr, CellAuthor::text},
     {"policy_version", "policy_version"},
     {"decided_under", "decided_under"},
     {"rules", "rules"},
-    {"dataset", "dataset", nullptr, Holds::text},
-    {"statistic", "statistic", nullptr, Holds::text},
-    {"by", "by", nullptr, Holds::text},
-    {"where", "where", nullptr, Holds::text},
-    {"purpose", "purpose", nullptr, Holds::text},
+    {"dataset", "dataset", nullptr, CellAuthor::text},
+    {"statistic", "statistic", nullptr, CellAuthor::text},
+    {"by", "by", nullptr, CellAuthor::text},
+    {"where", "where", nullptr, CellAuthor::text},
+    {"purpose", "purpose", nullptr, CellAuthor::text},
     {"epsilon_requested", "epsilon", "requested"},
     {"epsilon_charged", "epsilon", "charged"},
     {"delta_requested", "delta", "requested"},
@@ -45,10 +45,10 @@ constexpr Column kDecisionColumns[] = {
     {"mechanism", "mechanism"},
     {"value", "value"},
     {"cells", "cells"},
-    {"reasons", "reasons", nullptr, Holds::text},
+    {"reasons", "reasons", nullptr, CellAuthor::text},
     {"parent", "parent"},
     {"deadline", "deadline"},
-    {"why", "why", nullptr, Holds::text},
+    {"why", "why", nullptr, CellAuthor::text},
     {"via", "via"},
     {"rows", "rows"},
 };
@@ -103,7 +103,7 @@ std::string cell_of(const Json& object, const Column& column) {
   }
   if (!value.is_string()) return ascii_json(value);
   const std::string text = value.get<std::string>();
-  return column.holds == Holds::text ? no_formula(printable(text)) : text;
+  return column.author == CellAuthor::text ? no_formula(printable(text)) : text;
 }
 
 }  // namespace

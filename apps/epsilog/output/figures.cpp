@@ -14,7 +14,7 @@ namespace {
 using accounting::Rational;
 
 constexpr unsigned kDigits = 20;
-constexpr long kMagnitudeMost = 16610;  // 2^16609 < 10^5000 < 2^16610
+constexpr long kMagnitudeMax = 16610;  // 2^16609 < 10^5000 < 2^16610
 
 /// Of the leading bit. Sizes are compared, not values: a bound of a tail may have a denominator of
 /// megabytes.
@@ -57,7 +57,7 @@ std::string text_of(const Figures& figures, std::string_view name) {
 }
 
 bool is_writable(const Rational& bound) {
-  return std::abs(magnitude_of(bound)) <= kMagnitudeMost;
+  return std::abs(magnitude_of(bound)) <= kMagnitudeMax;
 }
 
 std::string digits_up(const Rational& bound, const std::string& name) {

@@ -20,7 +20,7 @@ namespace {
 using accounting::Rational;
 
 std::string releases_word(std::int64_t count) {
-  return grouped(count) + (count == 1 ? " more release" : " more releases");
+  return with_digit_groups(count) + (count == 1 ? " more release" : " more releases");
 }
 
 /// The scarcest accounts, no more than one can see at once.
@@ -43,13 +43,15 @@ std::string rooms_text(const engine::Forecast& forecast, const Style& style) {
   for (const engine::AccountForecast& one : shown) {
     const ledger::AccountState& account = one.account;
     table.add({account.scope.empty() ? account.dataset : account.scope, account.measure,
-               grouped(texts(account).remaining), grouped(engine::amount_text(account.measure, one.asked)),
-               one.releases ? grouped(*one.releases) : "-", one.binds ? "binds" : ""});
+               with_digit_groups(texts(account).remaining),
+               with_digit_groups(engine::amount_text(account.measure, one.asked)),
+               one.releases ? with_digit_groups(*one.releases) : "-", one.binds ? "binds" : ""});
   }
   std::string text = table.text(style);
   if (shown.size() < forecast.accounts.size()) {
-    text += fmt::format("and {} accounts that have room for as many or more\n",
-                        grouped(static_cast<std::int64_t>(forecast.accounts.size() - shown.size())));
+    text +=
+        fmt::format("and {} accounts that have room for as many or more\n",
+                    with_digit_groups(static_cast<std::int64_t>(forecast.accounts.size() - shown.size())));
   }
   return text;
 }
@@ -57,13 +59,13 @@ std::string rooms_text(const engine::Forecast& forecast, const Style& style) {
 std::string reasons_text(const engine::Forecast& forecast) {
   std::string text;
   for (const engine::Reason& reason : forecast.each.recorded.reasons) {
-    if (engine::is_of_a_balance(reason.code)) continue;
-    text += "  " + std::string(engine::name(reason.code)) + ": " + printable(told(reason)) + "\n";
+    if (engine::is_balance_refusal(reason.code)) continue;
+    text += "  " + std::string(engine::name(reason.code)) + ": " + printable(reason_message(reason)) + "\n";
   }
   return text;
 }
 
-std::string found_text(const engine::Forecast& forecast, const Style& style) {
+std::string fitting_releases_text(const engine::Forecast& forecast, const Style& style) {
   const std::string fit = forecast.never ? "never fits" : releases_word(forecast.releases);
   std::string text = question_text(forecast.each) + ": ";
   text += (forecast.releases > 0 ? style.good(fit) : style.bad(fit)) + "\n";
@@ -73,7 +75,7 @@ std::string found_text(const engine::Forecast& forecast, const Style& style) {
   return text + (rooms.empty() ? "" : "\n" + rooms);
 }
 
-std::string nothing_text(const engine::Request& request, const ForecastGoal& goal, const Style& style) {
+std::string nothing_fits_text(const engine::Request& request, const ForecastGoal& goal, const Style& style) {
   const std::string what = printable(request.question.statistic.text() + " of " + request.dataset);
   if (goal.count) {
     return what + ": " + style.bad("no epsilon fits for " + releases_word(*goal.count)) + "\n";
@@ -95,7 +97,7 @@ Json binding_json(const engine::Forecast& forecast) {
   return list;
 }
 
-Json rooms_json(const engine::Forecast& forecast) {
+Json room_json(const engine::Forecast& forecast) {
   Json list = Json::array();
   for (const engine::AccountForecast& one : forecast.accounts) {
     Json account = account_json(one.account);
@@ -131,14 +133,14 @@ void add_forecast(Json& object, const std::optional<engine::Forecast>& forecast)
   if (forecast && forecast->each.planned.assumed) object["assumed"] = assumed_json(forecast->each);
   if (forecast && !forecast->each.planned.lost_within.empty())
     object["lost_within"] = lost_within_json(forecast->each);
-  object["accounts"] = forecast ? rooms_json(*forecast) : Json::array();
+  object["accounts"] = forecast ? room_json(*forecast) : Json::array();
 }
 
 }  // namespace
 
 std::string forecast_text(const engine::Request& request, const ForecastGoal& goal,
                           const std::optional<engine::Forecast>& forecast, const Style& style) {
-  return forecast ? found_text(*forecast, style) : nothing_text(request, goal, style);
+  return forecast ? fitting_releases_text(*forecast, style) : nothing_fits_text(request, goal, style);
 }
 
 std::string forecast_json(const std::string& ledger_id, const engine::Request& request,
@@ -166,7 +168,7 @@ std::string forecast_json(const std::string& ledger_id, const engine::Request& r
 
 std::string forecast_plan_text(const engine::Request& request, const ForecastPlan& plan, const Style& style) {
   const ForecastGoal goal{.count = plan.count, .accuracy = std::nullopt};
-  return plan_text(plan.plan, style) + "\n" + found_text(plan.same, style) + "\nfor " +
+  return plan_text(plan.plan, style) + "\n" + fitting_releases_text(plan.same, style) + "\nfor " +
          releases_word(plan.count) + "\n" + forecast_text(request, goal, plan.best, style);
 }
 

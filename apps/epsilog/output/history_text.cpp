@@ -90,7 +90,7 @@ const std::string& asker_of(const engine::Answer& answer) {
 }
 
 /// Who did something about the request of another, and why; "" of what the asker did without a reason.
-std::string acted_text(const engine::Answer& answer) {
+std::string act_text(const engine::Answer& answer) {
   std::string text;
   if (answer.asked.principal != asker_of(answer)) text += ", by " + answer.asked.principal;
   if (!answer.recorded.why.empty()) text += ": " + answer.recorded.why;
@@ -101,12 +101,12 @@ std::string acted_text(const engine::Answer& answer) {
 std::string value_text(const engine::Answer& answer, const Style& style) {
   if (!answer.recorded.granted) return "";
   if (!engine::has_values(answer)) return "withheld";
-  if (!answer.rows.empty()) return counted(static_cast<std::int64_t>(answer.rows.size()), "row");
+  if (!answer.rows.empty()) return count_text(static_cast<std::int64_t>(answer.rows.size()), "row");
   if (answer.planned.record.cells.empty()) {
     const ValueLine line = value_lines(answer, style).front();
     return line.value + (line.interval.empty() ? "" : " " + line.interval);
   }
-  return counted(static_cast<std::int64_t>(answer.planned.record.cells.size()), "cell");
+  return count_text(static_cast<std::int64_t>(answer.planned.record.cells.size()), "cell");
 }
 
 }  // namespace
@@ -129,7 +129,7 @@ std::string history_line(const engine::Answer& answer, const Style& style) {
   const std::string value = value_text(answer, style);
   std::string what = without_column(of, style) + question_text(answer) +
                      (answer.planned.delta ? " with delta " + answer.planned.delta->charged : "") + " for " +
-                     printable(asker_of(answer)) + printable(acted_text(answer));
+                     printable(asker_of(answer)) + printable(act_text(answer));
   if (has_value_column(style)) {
     columns += fmt::format("  {:>16}", value.empty() ? "-" : value);
   } else if (!value.empty()) {

@@ -106,7 +106,8 @@ SmallValues small_values_of(const engine::Answer& answer, const Style& style) {
 }
 
 std::string percent_text(const Rational& share, bool up) {
-  return grouped(up ? accounting::text_up(100 * share, 3) : accounting::text_down(100 * share, 3)) + " %";
+  return with_digit_groups(up ? accounting::text_up(100 * share, 3) : accounting::text_down(100 * share, 3)) +
+         " %";
 }
 
 /// "the exact median", "each cell's exact 0.9 quantile".
@@ -127,12 +128,12 @@ std::string reach_text(const engine::Answer& answer, const Style& style) {
       const std::string ties =
           one.ties > 0 ? fmt::format(", and {} times the most rows at one value", error_text(one.ties, style))
                        : "";
-      text += field(
-          "", fmt::format("{} confidence, if of {} {}: quantile {} {}", confidence_text(one.alpha),
-                          grouped(assumed.rows), assumed.rows == 1 ? "row" : "rows", quantile_text(answer, i),
-                          any ? "may be any value"
-                              : "lies between those of " + percent_text(one.low, false) + " and " +
-                                    percent_text(one.high, true) + ties));
+      text += field("", fmt::format("{} confidence, if of {} {}: quantile {} {}", confidence_text(one.alpha),
+                                    with_digit_groups(assumed.rows), assumed.rows == 1 ? "row" : "rows",
+                                    quantile_text(answer, i),
+                                    any ? "may be any value"
+                                        : "lies between those of " + percent_text(one.low, false) + " and " +
+                                              percent_text(one.high, true) + ties));
     }
   }
   return text;
@@ -147,8 +148,8 @@ std::string field(std::string_view name, const std::string& text) {
 std::string intervals_text(const engine::Answer& answer, const Style& style) {
   std::string text;
   for (const engine::CellIntervals& one : answer.released.intervals) {
-    text += (text.empty() ? " " : ", ") + told_interval(answer, 0, one, one.each.at(0), style) + " (" +
-            confidence_text(one.alpha) + ")";
+    text += (text.empty() ? " " : ", ") + interval_or_whole_range(answer, 0, one, one.each.at(0), style) +
+            " (" + confidence_text(one.alpha) + ")";
   }
   return text;
 }
@@ -193,7 +194,7 @@ std::string rank_accuracy_text(const engine::Answer& answer, const Style& style)
       if (rows > 0)
         text += field("", fmt::format("may be any value {} {} {} or fewer",
                                       answer.asked.by.empty() ? "of" : "in a cell of",
-                                      grouped(rows.get_str()), rows == 1 ? "row" : "rows"));
+                                      with_digit_groups(rows.get_str()), rows == 1 ? "row" : "rows"));
     }
   }
   return text + reach_text(answer, style);

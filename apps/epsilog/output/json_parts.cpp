@@ -75,7 +75,7 @@ Json account_json(const ledger::AccountState& account) {
       .with("remaining", amounts.remaining)
       .with("kind", "filter")
       .with("theorem", engine::filter_theorem(account.measure))
-      .made();
+      .to_json();
 }
 
 Json accounts_json(const std::vector<ledger::AccountState>& accounts) {
@@ -113,7 +113,7 @@ Json accuracy_json(const std::vector<engine::Accuracy>& accuracy) {
   Json list = Json::array();
   for (const engine::Accuracy& one : accuracy) {
     list.push_back(
-        ObjectOf(2).with("alpha", accounting::text(one.alpha)).with("a", rounded_up_json(one.a)).made());
+        ObjectOf(2).with("alpha", accounting::text(one.alpha)).with("a", rounded_up_json(one.a)).to_json());
   }
   return list;
 }

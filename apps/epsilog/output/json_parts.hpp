@@ -30,7 +30,7 @@ class ObjectOf final {
     members_.emplace_back(name, Json(std::forward<Value>(value)));
     return *this;
   }
-  [[nodiscard]] Json made() { return Json(std::move(members_)); }
+  [[nodiscard]] Json to_json() { return Json(std::move(members_)); }
 
  private:
   Json::object_t members_;

@@ -12,7 +12,7 @@ namespace {
 
 using engine::LedgerReport;
 
-Json audited(const engine::AuditReport& audit) {
+Json audit_summary(const engine::AuditReport& audit) {
   const auto list = [](const std::vector<engine::AuditFault>& faults) {
     Json all = Json::array();
     for (const engine::AuditFault& one : faults) {
@@ -28,7 +28,7 @@ Json audited(const engine::AuditReport& audit) {
           {"ended_credentials", ended_credentials_json(audit)}};
 }
 
-Json checkpoints(const std::vector<HeldCheckpoint>& held) {
+Json checkpoints(const std::vector<ContainedCheckpoint>& held) {
   Json list = Json::array();
   for (const auto& [checkpoint, attestation] : held) {
     list.push_back({{"origin", checkpoint.origin},
@@ -141,7 +141,7 @@ Json clock_events(const LedgerReport& report) {
   return list;
 }
 
-Json unread(const LedgerReport& report) {
+Json unread_json(const LedgerReport& report) {
   Json list = Json::array();
   for (const engine::UnreadPart& one : report.unread)
     list.push_back({{"part", one.part}, {"message", one.message}});
@@ -167,7 +167,7 @@ std::string ledger_report_json(const ReportSheet& sheet, bool ok, const std::opt
                      {"root", report.tree ? Json(ledger::hex_text(report.tree->root)) : Json(nullptr)},
                      {"checkpoints", checkpoints(sheet.checkpoints)},
                      {"poisoned", report.poisoned ? Json(*report.poisoned) : Json(nullptr)},
-                     {"audit", audited(report.audit)},
+                     {"audit", audit_summary(report.audit)},
                      {"decisions", report.decisions},
                      {"released", report.count(engine::DecisionSort::released)},
                      {"refused", report.count(engine::DecisionSort::refused)},
@@ -185,7 +185,7 @@ std::string ledger_report_json(const ReportSheet& sheet, bool ok, const std::opt
                      {"events", events_json(report.events)},
                      {"label", engine::kReaccountLabel},
                      {"accountants", std::move(accountants)},
-                     {"unread", unread(report)}},
+                     {"unread", unread_json(report)}},
                     -1);
 }
 

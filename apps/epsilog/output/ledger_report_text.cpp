@@ -28,35 +28,37 @@ std::string fact(std::string_view name, const std::string& text) {
   return fmt::format("  {:<11}{}\n", name, printable(text));
 }
 
-class Lines final {
+class ReportPrinter final {
  public:
-  Lines(const ReportSheet& sheet, Console& console)
+  ReportPrinter(const ReportSheet& sheet, Console& console)
       : sheet_(sheet), report_(sheet.report), console_(console), style_(console.style()) {}
 
   void print() {
-    protection();
-    verification();
-    recovered();
-    ledger();
-    budgets();
+    print_protection();
+    print_verification();
+    print_recoveries();
+    print_ledger();
+    print_budgets();
     if (const std::string only = filter_text(sheet_.filter); !only.empty()) {
       console_.write("\n");
-      sentence(only);
+      print_sentence(only);
     }
-    listed("releases", DecisionSort::released, [this](const Answer& answer) { return cells_told(answer); });
-    listed("refusals", DecisionSort::refused, [](const Answer& answer) { return reason_texts(answer); });
-    listed("reservations and approvals", DecisionSort::waiting,
-           [](const Answer& answer) { return became(answer); });
-    changes();
-    accountants();
+    print_decisions("releases", DecisionSort::released,
+                    [this](const Answer& answer) { return cell_lines(answer); });
+    print_decisions("refusals", DecisionSort::refused,
+                    [](const Answer& answer) { return reason_texts(answer); });
+    print_decisions("reservations and approvals", DecisionSort::waiting,
+                    [](const Answer& answer) { return outcome_lines(answer); });
+    print_changes();
+    print_accountants();
   }
 
  private:
-  void heading(const std::string& text) { console_.write("\n" + style_.bold(text) + "\n"); }
-  void sentence(const std::string& text) {
+  void print_heading(const std::string& text) { console_.write("\n" + style_.bold(text) + "\n"); }
+  void print_sentence(const std::string& text) {
     console_.write("  " + wrapped(printable(text), style_.width, 2, 2) + "\n");
   }
-  void unread(const std::vector<engine::UnreadPart>& parts) {
+  void print_unread_parts(const std::vector<engine::UnreadPart>& parts) {
     for (const engine::UnreadPart& one : parts) {
       console_.write(style_.bad("  not whole") + ": " +
                      wrapped(printable(one.part + " cannot be read: " + one.message), style_.width, 13, 4) +
@@ -64,19 +66,19 @@ class Lines final {
     }
   }
 
-  void protection() {
-    for (const std::string& text : protection_texts(report_)) sentence(text);
+  void print_protection() {
+    for (const std::string& text : protection_texts(report_)) print_sentence(text);
     console_.write("\n");
   }
 
-  void recovered() {
+  void print_recoveries() {
     const std::vector<engine::LedgerEvent> list = recoveries(report_);
     if (list.empty()) return;
-    heading("put back and recovered");
-    events(list);
+    print_heading("put back and recovered");
+    print_events(list);
   }
 
-  void events(const std::vector<engine::LedgerEvent>& list) {
+  void print_events(const std::vector<engine::LedgerEvent>& list) {
     for (const engine::LedgerEvent& event : list) {
       console_.write(
           "  " + wrapped(printable(second_text(event.at) + "  " + event_text(event)), style_.width, 2, 4) +
@@ -84,30 +86,30 @@ class Lines final {
     }
   }
 
-  void verification() {
+  void print_verification() {
     console_.write(audit_text(report_.audit, {}, style_));
-    unread(report_.unread);
-    for (const std::string& remark : remarks(report_)) sentence(remark);
+    print_unread_parts(report_.unread);
+    for (const std::string& remark : remarks(report_)) print_sentence(remark);
   }
 
-  void ledger() {
-    heading("ledger");
+  void print_ledger() {
+    print_heading("ledger");
     std::string facts = fact("file", sheet_.ledger) + fact("id", report_.ledger_id);
     if (!report_.dataset.empty()) facts += fact("of it", "dataset " + report_.dataset);
     facts += fact("from", utc_text(report_.begun_at)) + fact("to", utc_text(report_.last_at));
-    facts += fact("decisions", grouped(report_.decisions));
+    facts += fact("decisions", with_digit_groups(report_.decisions));
     if (!report_.versions.empty()) {
       facts += fact("policy", fmt::format("version {}", report_.versions.back().version));
       facts += fact("sha256", report_.versions.back().sha256);
     }
     if (report_.tree) {
-      facts += fact("lines", grouped(static_cast<std::int64_t>(report_.tree->size)));
+      facts += fact("lines", with_digit_groups(static_cast<std::int64_t>(report_.tree->size)));
       facts += fact("root", ledger::hex_text(report_.tree->root));
     }
-    for (const HeldCheckpoint& held : sheet_.checkpoints) {
+    for (const ContainedCheckpoint& held : sheet_.checkpoints) {
       facts += fact("checkpoint",
                     fmt::format("of {}, which the ledger contains: {}",
-                                counted(static_cast<std::int64_t>(held.checkpoint.tree.size), "line"),
+                                count_text(static_cast<std::int64_t>(held.checkpoint.tree.size), "line"),
                                 signers_text(held.attestation)));
     }
     if (sheet_.checkpoints.empty()) facts += fact("checkpoint", "none was given");
@@ -115,8 +117,8 @@ class Lines final {
     console_.write(facts);
   }
 
-  void budgets() {
-    heading("budgets");
+  void print_budgets() {
+    print_heading("budgets");
     std::vector<engine::BudgetAccount> accounts;
     for (const engine::BurnDown& budget : report_.budgets)
       accounts.push_back({budget.account, budget.active});
@@ -124,7 +126,7 @@ class Lines final {
     console_.write(with_bars([this](unsigned width, const Style& style) { return courses(width, style); },
                              kCourseWidth, style_));
     if (!report_.notes.empty()) console_.write("\n");
-    for (const std::string& note : report_.notes) sentence(note);
+    for (const std::string& note : report_.notes) print_sentence(note);
   }
 
   /// Nothing where there is no room for them.
@@ -137,29 +139,29 @@ class Lines final {
                  {width >= kHeading.size() ? std::string(kHeading) : ""}});
     for (const engine::BurnDown& budget : report_.budgets) {
       table.add({budget.account.dataset, budget.account.scope, budget.account.measure,
-                 grouped(budget.changes - 1),
+                 with_digit_groups(budget.changes - 1),
                  width == 0 ? "" : burn_down_line(budget, report_.span, width, style)});
     }
     return table.empty() ? "" : table.text(style);
   }
 
-  void listed(const char* what, DecisionSort sort,
-              const std::function<std::vector<std::string>(const Answer&)>& more) {
-    heading(fmt::format("{} ({})", what, grouped(sheet_.count(sort))));
+  void print_decisions(const char* what, DecisionSort sort,
+                       const std::function<std::vector<std::string>(const Answer&)>& more) {
+    print_heading(fmt::format("{} ({})", what, with_digit_groups(sheet_.count(sort))));
     if (sheet_.count(sort) == 0) return;
     console_.write(history_heading(style_));
-    const auto part = sheet_.tell(sort, [&](const Answer& answer) {
+    const auto part = sheet_.visit_decisions(sort, [&](const Answer& answer) {
       console_.write(history_line(answer, style_));
       for (const std::string& line : more(answer)) {
         console_.write(std::string(kMargin, ' ') +
                        wrapped(printable(line), style_.width, kMargin, kMargin + 2) + "\n");
       }
     });
-    if (part) unread({*part});
+    if (part) print_unread_parts({*part});
   }
 
   /// Of a batch or a release by groups, which has no room for them in its line.
-  [[nodiscard]] std::vector<std::string> cells_told(const Answer& answer) const {
+  [[nodiscard]] std::vector<std::string> cell_lines(const Answer& answer) const {
     const bool in_its_line = answer.rows.empty() && answer.planned.record.cells.empty();
     if (in_its_line || !engine::has_values(answer)) return {};
     std::vector<std::string> tables;
@@ -182,7 +184,7 @@ class Lines final {
   }
 
   /// What became of a request, by whom and why.
-  static std::vector<std::string> became(const Answer& answer) {
+  static std::vector<std::string> outcome_lines(const Answer& answer) {
     const std::string actor = actor_text(answer);
     std::string text =
         step_text(answer) + (actor.empty() ? "; asked by " + asker_text(answer) : " by " + actor);
@@ -191,30 +193,30 @@ class Lines final {
     return {text};
   }
 
-  void changes() {
-    heading("who changed what");
+  void print_changes() {
+    print_heading("who changed what");
     Table versions({{"policy", Table::Align::right}, {"at (UTC)"}, {"by"}, {"sha256"}});
     for (const engine::AppliedVersion& version : report_.versions) {
       versions.add({std::to_string(version.version), second_text(version.at), version.by,
                     style_.verbose ? version.sha256 : version.sha256.substr(0, 12)});
     }
     if (!versions.empty()) console_.write(versions.text(style_));
-    for (const engine::AppliedVersion& version : report_.versions) loosened(version.version);
-    limits();
-    others();
+    for (const engine::AppliedVersion& version : report_.versions) print_loosened_limits(version.version);
+    print_limits();
+    print_other_changes();
   }
 
   /// The reason of a policy version, and what it loosened.
-  void loosened(std::int64_t version) {
+  void print_loosened_limits(std::int64_t version) {
     const engine::LedgerEvent* event = event_of_version(report_, version);
     if (event == nullptr || (event->why.empty() && event->looser.empty())) return;
-    sentence("policy " + std::to_string(version) + (event->why.empty() ? "" : ": " + event->why));
+    print_sentence("policy " + std::to_string(version) + (event->why.empty() ? "" : ": " + event->why));
     for (const std::string& change : event->looser) {
       console_.write("    " + wrapped(printable("looser: " + change), style_.width, 4, 6) + "\n");
     }
   }
 
-  void limits() {
+  void print_limits() {
     Table table({{"at (UTC)"},
                  {"policy", Table::Align::right},
                  {"dataset"},
@@ -236,7 +238,7 @@ class Lines final {
     if (!table.empty()) console_.write("\n" + table.text(style_));
   }
 
-  void others() {
+  void print_other_changes() {
     Table keys({{"at (UTC)"}, {"key"}, {""}, {"by"}, {"why"}});
     for (const ledger::KeyEvent& key : report_.keys) {
       keys.add({second_text(key.at), key.verifier_key, key.retired ? "retired" : "added", key.by, key.why});
@@ -249,12 +251,12 @@ class Lines final {
     if (!clock.empty()) console_.write("\n" + clock.text(style_));
     const std::vector<engine::LedgerEvent> list = other_events(report_);
     if (!list.empty()) console_.write("\n");
-    events(list);
+    print_events(list);
   }
 
-  void accountants() {
-    heading("under tighter accountants");
-    sentence(std::string(engine::kReaccountLabel));
+  void print_accountants() {
+    print_heading("under tighter accountants");
+    print_sentence(std::string(engine::kReaccountLabel));
     for (const engine::Reaccount& answer : report_.accountants) {
       console_.write("\n" + reaccount_text(answer, style_));
     }
@@ -269,7 +271,7 @@ class Lines final {
 }  // namespace
 
 void print_report(const ReportSheet& sheet, Console& console) {
-  Lines(sheet, console).print();
+  ReportPrinter(sheet, console).print();
 }
 
 }  // namespace epsilog::command

@@ -30,7 +30,7 @@ std::vector<const PolicyChange*> of(const PolicyComparison& comparison, Directio
   return chosen;
 }
 
-std::string shown(const std::string& value) {
+std::string display_value(const std::string& value) {
   return value.empty() ? "(none)" : printable(value);
 }
 
@@ -46,7 +46,7 @@ Figure value_figure(std::string name, const std::string& value) {
 
 Figures change_figures(const PolicyChange& change) {
   return {{"direction", std::string(engine::name(change.direction))},
-          {"path", change.place()},
+          {"path", change.path_text()},
           value_figure("before", change.before),
           value_figure("after", change.after),
           {"why", change.why},
@@ -63,10 +63,11 @@ std::string policy_diff_text(const PolicyComparison& comparison, const Style& st
   for (const Direction direction : kInOrder) {
     const std::vector<const PolicyChange*> changes = of(comparison, direction);
     for (const PolicyChange* change : changes) {
-      lines += fmt::format("{}:{}:{}: {}: {}: {} -> {}: {}{}\n", printable(comparison.later),
-                           change->mark.line, change->mark.column, coloured(direction, style),
-                           printable(change->place()), shown(change->before), shown(change->after),
-                           change->why, change->refused_once_charged ? "; refused once charged" : "");
+      lines +=
+          fmt::format("{}:{}:{}: {}: {}: {} -> {}: {}{}\n", printable(comparison.later), change->mark.line,
+                      change->mark.column, coloured(direction, style), printable(change->path_text()),
+                      display_value(change->before), display_value(change->after), change->why,
+                      change->refused_once_charged ? "; refused once charged" : "");
     }
     summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", changes.size(), engine::name(direction));
   }

@@ -13,7 +13,7 @@ using engine::Reaccount;
 using Bound = std::optional<Rational>;
 
 /// How much less than charged, where that is more than the rounding of a scale.
-Bound gained(const Reaccount& answer, const Bound& bound) {
+Bound gain(const Reaccount& answer, const Bound& bound) {
   if (!answer.charged || !bound) return std::nullopt;
   const Rational less = *answer.charged - *bound;
   return less * 1'000'000'000 > *answer.charged ? Bound(less) : std::nullopt;
@@ -86,7 +86,7 @@ std::vector<ReaccountRow> reaccount_rows(const Reaccount& answer) {
   std::vector<ReaccountRow> rows{
       {"charged", short_bound(answer.charged, measure), "", "as they were chosen"}};
   for (const Reaccount::Figure& figure : answer.figures) {
-    const Bound less = gained(answer, figure.bound);
+    const Bound less = gain(answer, figure.bound);
     rows.push_back({std::string(accounting::name(figure.accountant)), short_bound(figure.bound, measure),
                     less ? "by " + short_bound(less, measure) : "",
                     accounting::fixed_in_advance(figure.accountant) ? "only if fixed in advance"

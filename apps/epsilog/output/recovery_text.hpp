@@ -6,7 +6,8 @@
 
 namespace epsilog::command {
 
-/// A line; "" if nothing was. `told`: of those lines somebody knows.
-[[nodiscard]] std::string cut_off_text(std::int64_t from, std::int64_t lines, std::int64_t bytes, bool told);
+/// A line; "" if nothing was. `acknowledged`: of those lines somebody knows.
+[[nodiscard]] std::string cut_off_text(std::int64_t from, std::int64_t lines, std::int64_t bytes,
+                                       bool acknowledged);
 
 }  // namespace epsilog::command

@@ -152,7 +152,7 @@ bool adds_up_as_shown(const engine::Answer& answer, const Style& style) {
   return true;
 }
 
-std::string grouped(std::string decimal) {
+std::string with_digit_groups(std::string decimal) {
   const std::size_t begin = decimal.find_first_of("0123456789");
   if (begin == std::string::npos || decimal.find_first_of("/e") != std::string::npos) return decimal;
   const std::size_t end = std::min(decimal.find_first_not_of("0123456789", begin), decimal.size());
@@ -163,8 +163,8 @@ std::string grouped(std::string decimal) {
   return decimal;
 }
 
-std::string grouped(std::int64_t count) {
-  return grouped(std::to_string(count));
+std::string with_digit_groups(std::int64_t count) {
+  return with_digit_groups(std::to_string(count));
 }
 
 std::string key_text(const std::optional<std::string>& key) {
@@ -173,7 +173,7 @@ std::string key_text(const std::optional<std::string>& key) {
 
 std::string cell_name(const engine::Answer& answer, std::size_t i) {
   std::string name;
-  for (const auto& key : answer.planned.record.cells.of(i))
+  for (const auto& key : answer.planned.record.cells.keys_of(i))
     name += (name.empty() ? "" : ", ") + key_text(key);
   return name;
 }
@@ -242,9 +242,9 @@ std::string released_text(const engine::Answer& answer, std::size_t i, const Sty
   const Rational& value = answer.released.values.at(i);
   if (engine::is_suppressed(answer, i)) return std::string(kSuppressed);
   if (asks_days(answer)) return exact_text(answer, value);
-  if (asks_quantiles(answer)) return grouped(short_text(value));
+  if (asks_quantiles(answer)) return with_digit_groups(short_text(value));
   const std::optional<long> place = place_of(answer, i, style);
-  return grouped(place ? rounded_text(value, *place) : short_text(value));
+  return with_digit_groups(place ? rounded_text(value, *place) : short_text(value));
 }
 
 std::string interval_text(const engine::Answer& answer, std::size_t i,
@@ -265,14 +265,15 @@ std::string range_text(const engine::Answer& answer, const mechanisms::AnswerInt
   const Rational unit = accounting::power_of_ten(width > 0 ? order_of(width) - 2 : kFinestPlace);
   // What has three digits is told as it is: mostly an end of the range, as it was declared.
   const auto end = [](const Rational& exact, const Rational& outward) {
-    return grouped(accounting::text(significant_digits(exact) <= 3 ? exact : outward));
+    return with_digit_groups(accounting::text(significant_digits(exact) <= 3 ? exact : outward));
   };
   return "[" + end(interval.low, accounting::floor(interval.low / unit) * unit) + ", " +
          end(interval.high, accounting::ceil(interval.high / unit) * unit) + "]";
 }
 
-std::string told_interval(const engine::Answer& answer, std::size_t i, const engine::CellIntervals& of,
-                          const mechanisms::AnswerInterval& interval, const Style& style) {
+std::string interval_or_whole_range(const engine::Answer& answer, std::size_t i,
+                                    const engine::CellIntervals& of,
+                                    const mechanisms::AnswerInterval& interval, const Style& style) {
   if (!of.is_whole_range(i, interval)) return interval_text(answer, i, interval, style);
   return range_text(answer, interval) + " whole range";
 }
@@ -287,10 +288,10 @@ std::string error_text(const Rational& error, const Style& style) {
   constexpr std::size_t kShort = 12;
   const std::string exact = accounting::text(error);
   const bool short_decimal = exact.size() <= kShort && exact.find('/') == std::string::npos;
-  if (style.verbose) return grouped(short_decimal ? exact : accounting::text_up(error, 6));
-  if (error <= 0) return grouped(exact);
+  if (style.verbose) return with_digit_groups(short_decimal ? exact : accounting::text_up(error, 6));
+  if (error <= 0) return with_digit_groups(exact);
   const Rational unit = accounting::power_of_ten(order_of(error) - 2);
-  return grouped(accounting::text(accounting::ceil(error / unit) * unit));
+  return with_digit_groups(accounting::text(accounting::ceil(error / unit) * unit));
 }
 
 std::string confidence_text(const Rational& alpha) {

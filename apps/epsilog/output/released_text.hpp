@@ -14,8 +14,8 @@ namespace epsilog::command {
 
 /// The digits before the point in groups of three: "1234567.25" is "1,234,567.25". What is no plain decimal
 /// stays.
-[[nodiscard]] std::string grouped(std::string decimal);
-[[nodiscard]] std::string grouped(std::int64_t count);
+[[nodiscard]] std::string with_digit_groups(std::string decimal);
+[[nodiscard]] std::string with_digit_groups(std::int64_t count);
 
 /// In place of the value of a cell that is not to be shown.
 inline constexpr std::string_view kSuppressed = "x";
@@ -42,9 +42,10 @@ inline constexpr std::string_view kSuppressed = "x";
 /// The interval of cell `i` as interval_text() has it, or "[0, 110] whole range" where it says nothing
 /// more than the policy.
 /// Requires  `of` is one of the answer's, and `interval` that of the cell.
-[[nodiscard]] std::string told_interval(const engine::Answer& answer, std::size_t i,
-                                        const engine::CellIntervals& of,
-                                        const mechanisms::AnswerInterval& interval, const Style& style);
+[[nodiscard]] std::string interval_or_whole_range(const engine::Answer& answer, std::size_t i,
+                                                  const engine::CellIntervals& of,
+                                                  const mechanisms::AnswerInterval& interval,
+                                                  const Style& style);
 
 /// A key as a person reads it: "total" where its column is summed over.
 [[nodiscard]] std::string key_text(const std::optional<std::string>& key);

@@ -189,7 +189,7 @@ std::string recover_from_json(const std::string& ledger, const ledger::ReplicaRe
 }
 
 std::string backup_json(const std::string& ledger, const std::string& file, const ledger::Backup& backup) {
-  using Replica = ledger::Backup::Replica;
+  using Replica = ledger::Backup::ReplicaCheck;
   const bool made = backup.faults.empty();
   return pretty({{"ledger", ledger},
                  {"ledger_id", backup.ledger_id},
@@ -226,7 +226,7 @@ std::string restore_json(const std::string& ledger, const std::string& file,
                  {"faults", stored_faults(restoration.faults)}});
 }
 
-std::string seal_json(const std::string& ledger, const ledger::Sealing& sealing) {
+std::string seal_json(const std::string& ledger, const ledger::SealResult& sealing) {
   return pretty({{"ledger", ledger},
                  {"ledger_id", sealing.ledger_id},
                  {"sealed_at", sealing.seal.at},
@@ -237,13 +237,13 @@ std::string seal_json(const std::string& ledger, const ledger::Sealing& sealing)
                  {"root", ledger::hex_text(sealing.tree.root)}});
 }
 
-const char* end_memory_name(ledger::EndMemory memory) {
+const char* end_mark_state_name(ledger::EndMarkState memory) {
   switch (memory) {
-    case ledger::EndMemory::none:
+    case ledger::EndMarkState::none:
       return "none";
-    case ledger::EndMemory::unreadable:
+    case ledger::EndMarkState::unreadable:
       return "unreadable";
-    case ledger::EndMemory::remembered:
+    case ledger::EndMarkState::remembered:
       return "remembered";
   }
   return "none";
@@ -253,7 +253,7 @@ const char* file_system_name(bool over_fuse) {
   return over_fuse ? "fuse" : "local";
 }
 
-std::string audit_json(const engine::AuditReport& report, const Examined& examined) {
+std::string audit_json(const engine::AuditReport& report, const VerifiedLedger& examined) {
   const bool named = examined.policy_version != 0;
   Json relocations = Json::array();
   for (const ledger::Relocation& relocation : report.relocations) {
@@ -273,9 +273,9 @@ std::string audit_json(const engine::AuditReport& report, const Examined& examin
                {"policy_versions", examined.policy_versions},
                {"faults", audit_faults(report.faults)},
                {"notes", audit_faults(report.notes)},
-               {"end_memory", end_memory_name(report.end_memory)},
+               {"end_memory", end_mark_state_name(report.end_mark_state)},
                {"file_system", file_system_name(report.over_fuse)},
-               {"untold_replicas", report.untold_replicas},
+               {"untold_replicas", report.stale_replicas},
                {"relocations", std::move(relocations)},
                {"events", events_json(examined.events)},
                {"claimed_approvals", claimed_approvals_json(report)},

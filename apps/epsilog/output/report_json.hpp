@@ -49,13 +49,13 @@ struct DatasetReport {
                                             const ledger::ReplicaRecovery& recovery);
 [[nodiscard]] std::string backup_json(const std::string& ledger, const std::string& file,
                                       const ledger::Backup& backup);
-[[nodiscard]] std::string seal_json(const std::string& ledger, const ledger::Sealing& sealing);
+[[nodiscard]] std::string seal_json(const std::string& ledger, const ledger::SealResult& sealing);
 [[nodiscard]] std::string restore_json(const std::string& ledger, const std::string& file,
                                        const ledger::Restoration& restoration);
 
 /// Which ledger was verified, so that two reports can be held beside each other; "" and 0 where it cannot be
 /// read.
-struct Examined {
+struct VerifiedLedger {
   std::string ledger_id = {};
   std::string policy_sha256 = {};  ///< of the active version
   std::int64_t policy_version = 0;
@@ -65,9 +65,9 @@ struct Examined {
   std::vector<engine::LedgerEvent> events = {};
 };
 /// "none", "unreadable", "remembered".
-[[nodiscard]] const char* end_memory_name(ledger::EndMemory memory);
+[[nodiscard]] const char* end_mark_state_name(ledger::EndMarkState memory);
 [[nodiscard]] const char* file_system_name(bool over_fuse);
-[[nodiscard]] std::string audit_json(const engine::AuditReport& report, const Examined& examined);
+[[nodiscard]] std::string audit_json(const engine::AuditReport& report, const VerifiedLedger& examined);
 /// One line each; the summary comes last.
 [[nodiscard]] std::string replayed_json(const engine::ReplayedDecision& decision);
 [[nodiscard]] std::string replay_summary_json(const engine::AuditReport& report, std::int64_t same);

@@ -58,37 +58,38 @@ const Style kPageStyle = [] {
 }();
 
 /// Writes one part after the other.
-class Page final {
+class ReportWriter final {
  public:
-  Page(const ReportSheet& sheet, const PageSink& sink) : sheet_(sheet), report_(sheet.report), sink_(sink) {}
+  ReportWriter(const ReportSheet& sheet, const PageSink& sink)
+      : sheet_(sheet), report_(sheet.report), sink_(sink) {}
 
   void write() {
-    head();
-    protection();
-    verification();
-    recovered();
-    ledger();
-    checkpoints();
-    budgets();
-    releases();
-    refusals();
-    waiting();
-    changes();
-    accountants();
-    unreadable();
+    write_head();
+    write_protection();
+    write_verification();
+    write_recoveries();
+    write_ledger();
+    write_checkpoints();
+    write_budgets();
+    write_releases();
+    write_refusals();
+    write_pending_requests();
+    write_changes();
+    write_accountants();
+    write_unreadable_decisions();
     sink_("</main>\n</body>\n</html>\n");
   }
 
  private:
-  void heading(const char* text) { sink_(fmt::format("<h2>{}</h2>\n", html(text))); }
-  void heading(const char* text, std::int64_t count) {
-    sink_(fmt::format("<h2>{} ({})</h2>\n", html(text), grouped(count)));
+  void write_heading(const char* text) { sink_(fmt::format("<h2>{}</h2>\n", html(text))); }
+  void write_heading(const char* text, std::int64_t count) {
+    sink_(fmt::format("<h2>{} ({})</h2>\n", html(text), with_digit_groups(count)));
   }
-  void subheading(const std::string& text) { sink_("<h3>" + html(text) + "</h3>\n"); }
-  void paragraph(const std::string& text) { sink_("<p>" + html(text) + "</p>\n"); }
-  void soft(const std::string& text) { sink_("<p class=\"soft\">" + html(text) + "</p>\n"); }
+  void write_subheading(const std::string& text) { sink_("<h3>" + html(text) + "</h3>\n"); }
+  void write_paragraph(const std::string& text) { sink_("<p>" + html(text) + "</p>\n"); }
+  void write_note(const std::string& text) { sink_("<p class=\"soft\">" + html(text) + "</p>\n"); }
 
-  void head() {
+  void write_head() {
     const std::string title =
         "Privacy budgets of " + (report_.dataset.empty() ? sheet_.ledger : report_.dataset);
     sink_(
@@ -102,32 +103,32 @@ class Page final {
     sink_("<h1>" + html(title) + "</h1>\n");
   }
 
-  void protection() {
-    heading("Who is protected");
-    for (const std::string& text : protection_texts(report_)) paragraph(text);
-    if (report_.units.empty()) soft("The active policy cannot be read, or declares no such dataset.");
+  void write_protection() {
+    write_heading("Who is protected");
+    for (const std::string& text : protection_texts(report_)) write_paragraph(text);
+    if (report_.units.empty()) write_note("The active policy cannot be read, or declares no such dataset.");
   }
 
-  void recovered() {
+  void write_recoveries() {
     const std::vector<engine::LedgerEvent> events = recoveries(report_);
     if (events.empty()) return;
-    heading("Put back and recovered");
-    soft(
+    write_heading("Put back and recovered");
+    write_note(
         "Where history was taken back, what was recorded in between is in no table below, and was not "
         "charged.");
-    event_table(events);
+    write_event_table(events);
   }
 
-  void event_table(const std::vector<engine::LedgerEvent>& events) {
+  void write_event_table(const std::vector<engine::LedgerEvent>& events) {
     HtmlTable table(sink_, {"at (UTC)", "after no.", "what", "by", "why"});
     for (const engine::LedgerEvent& event : events) {
-      table.row({time_cell(second_text(event.at)), number_cell(grouped(event.after_decision)),
+      table.row({time_cell(second_text(event.at)), number_cell(with_digit_groups(event.after_decision)),
                  text_cell(event.what), text_cell(event.by), text_cell(event.why)});
     }
     table.end();
   }
 
-  void faults(const char* what, const std::vector<engine::AuditFault>& list) {
+  void write_faults(const char* what, const std::vector<engine::AuditFault>& list) {
     if (list.empty()) return;
     HtmlTable table(sink_, {"record", "code", what});
     for (const engine::AuditFault& one : list) {
@@ -136,93 +137,94 @@ class Page final {
     table.end();
   }
 
-  void unread(const std::vector<engine::UnreadPart>& parts) {
+  void write_unread_parts(const std::vector<engine::UnreadPart>& parts) {
     for (const engine::UnreadPart& one : parts) {
       sink_("<p class=\"bad\">" +
             html("Not whole, because it cannot be read: " + one.part + ": " + one.message) + "</p>\n");
     }
   }
 
-  void verification() {
-    heading("What verification says");
+  void write_verification() {
+    write_heading("What verification says");
     const engine::AuditReport& audit = report_.audit;
-    const std::string records = counted(audit.records, "decision");
+    const std::string records = count_text(audit.records, "decision");
     if (audit.ok) {
       sink_("<p><strong class=\"ok\">Verified</strong>: " + html(records + ", nothing wrong.") + "</p>\n");
     } else {
       const auto count = static_cast<std::int64_t>(audit.faults.size());
       sink_("<p><strong class=\"bad\">Not verified</strong>: " +
-            html(records + ", " + counted(count, "fault") + ".") + "</p>\n");
+            html(records + ", " + count_text(count, "fault") + ".") + "</p>\n");
     }
-    faults("what is wrong", audit.faults);
-    faults("notes", audit.notes);
-    for (const std::string& sentence : known_by_sentences(audit)) soft(sentence + ".");
-    unread(report_.unread);
-    for (const std::string& remark : remarks(report_)) soft(remark);
+    write_faults("what is wrong", audit.faults);
+    write_faults("notes", audit.notes);
+    for (const std::string& sentence : known_by_sentences(audit)) write_note(sentence + ".");
+    write_unread_parts(report_.unread);
+    for (const std::string& remark : remarks(report_)) write_note(remark);
   }
 
-  void ledger() {
-    heading("The ledger");
+  void write_ledger() {
+    write_heading("The ledger");
     std::string facts = "<dl>\n" + html_fact("file", text_cell(sheet_.ledger));
     if (!report_.dataset.empty()) facts += html_fact("of it", text_cell("dataset " + report_.dataset));
     facts += html_fact("id", code_cell(report_.ledger_id));
     facts += html_fact("from", time_cell(utc_text(report_.begun_at)));
     facts += html_fact("to", time_cell(utc_text(report_.last_at)));
-    facts += html_fact("decisions", text_cell(grouped(report_.decisions)));
+    facts += html_fact("decisions", text_cell(with_digit_groups(report_.decisions)));
     if (!report_.versions.empty()) {
       facts += html_fact("policy", text_cell(fmt::format("version {}", report_.versions.back().version)));
       facts += html_fact("its sha256", code_cell(report_.versions.back().sha256));
     }
     if (report_.tree) {
-      facts += html_fact("lines", text_cell(grouped(static_cast<std::int64_t>(report_.tree->size))));
+      facts +=
+          html_fact("lines", text_cell(with_digit_groups(static_cast<std::int64_t>(report_.tree->size))));
       facts += html_fact("root", code_cell(ledger::hex_text(report_.tree->root)));
     }
     if (report_.poisoned) facts += html_fact("poisoned", text_cell(*report_.poisoned));
     sink_(facts + "</dl>\n");
   }
 
-  void checkpoints() {
-    heading("Checkpoints");
-    if (const std::string uncovered = uncovered_text(sheet_); !uncovered.empty()) paragraph(uncovered);
+  void write_checkpoints() {
+    write_heading("Checkpoints");
+    if (const std::string uncovered = uncovered_text(sheet_); !uncovered.empty()) write_paragraph(uncovered);
     if (sheet_.checkpoints.empty()) {
-      soft("None was given: nothing that was kept elsewhere vouches for this file.");
+      write_note("None was given: nothing that was kept elsewhere vouches for this file.");
       return;
     }
-    paragraph("The ledger contains each of these, as it was signed.");
+    write_paragraph("The ledger contains each of these, as it was signed.");
     HtmlTable table(sink_, {"origin", "lines", "root", "signatures"});
-    for (const HeldCheckpoint& held : sheet_.checkpoints) {
+    for (const ContainedCheckpoint& held : sheet_.checkpoints) {
       const ledger::TreeHead& tree = held.checkpoint.tree;
       table.row({code_cell(held.checkpoint.origin),
-                 number_cell(grouped(static_cast<std::int64_t>(tree.size))),
+                 number_cell(with_digit_groups(static_cast<std::int64_t>(tree.size))),
                  code_cell(ledger::hex_text(tree.root)), text_cell(signers_text(held.attestation))});
     }
     table.end();
   }
 
-  void budgets() {
-    heading("Budgets");
+  void write_budgets() {
+    write_heading("Budgets");
     for (auto first = report_.budgets.begin(); first != report_.budgets.end();) {
       const std::string& dataset = first->account.dataset;
       const auto last = std::find_if(first, report_.budgets.end(), [&dataset](const engine::BurnDown& one) {
         return one.account.dataset != dataset;
       });
-      subheading("Dataset " + dataset);
+      write_subheading("Dataset " + dataset);
       const std::span<const engine::BurnDown> of_dataset(first, last);
-      budget_table(of_dataset);
-      pictures(of_dataset);
+      write_budget_table(of_dataset);
+      write_pictures(of_dataset);
       first = last;
     }
-    for (const std::string& note : report_.notes) soft(note);
+    for (const std::string& note : report_.notes) write_note(note);
   }
 
-  void budget_table(std::span<const engine::BurnDown> budgets) {
+  void write_budget_table(std::span<const engine::BurnDown> budgets) {
     HtmlTable table(sink_, {"budget", "measure", "limit", "spent", "reserved", "remaining", "changes"});
     for (const engine::BurnDown& budget : budgets) {
       const AccountTexts amounts = texts_or_units(budget.account);
       table.row({text_cell(scope_words(budget.account.scope)), text_cell(budget.account.measure),
                  number_cell(budget.active ? amounts.limit : "no limit any more"), number_cell(amounts.spent),
                  number_cell(amounts.reserved), number_cell(budget.active ? amounts.remaining : ""),
-                 number_cell(grouped(budget.changes - 1))});
+                 number_cell(with_digit_groups(budget.changes - 1))});
     }
     table.end();
   }
@@ -231,8 +233,8 @@ class Page final {
     return scope.empty() ? "the whole dataset" : scope;
   }
 
-  void pictures(std::span<const engine::BurnDown> budgets) {
-    soft(
+  void write_pictures(std::span<const engine::BurnDown> budgets) {
+    write_note(
         "What remained over time. The dashed line is the limit; what is reserved stands on top of what "
         "remains. An "
         "account that was opened later is drawn from the beginning of the ledger on.");
@@ -245,33 +247,33 @@ class Page final {
     sink_("</div>\n");
   }
 
-  void tell(DecisionSort sort, const std::function<void(const Answer&)>& visit) {
-    if (const auto part = sheet_.tell(sort, visit)) broken_.push_back(*part);
+  void visit_decisions(DecisionSort sort, const std::function<void(const Answer&)>& visit) {
+    if (const auto part = sheet_.visit_decisions(sort, visit)) broken_.push_back(*part);
   }
 
   /// A part that broke off says so below its table.
-  void say_broken() {
-    unread(broken_);
+  void write_broken_parts() {
+    write_unread_parts(broken_);
     broken_.clear();
   }
 
-  void releases() {
-    if (const std::string only = filter_text(sheet_.filter); !only.empty()) paragraph(only);
-    heading("Releases", sheet_.count(DecisionSort::released));
-    if (sheet_.count(DecisionSort::released) == 0) return soft("None.");
-    soft("± and brackets: the 95 % interval of the answer over these data, not of a population.");
+  void write_releases() {
+    if (const std::string only = filter_text(sheet_.filter); !only.empty()) write_paragraph(only);
+    write_heading("Releases", sheet_.count(DecisionSort::released));
+    if (sheet_.count(DecisionSort::released) == 0) return write_note("None.");
+    write_note("± and brackets: the 95 % interval of the answer over these data, not of a population.");
     bool tables = false;
     HtmlTable table(sink_, {"no.", "at (UTC)", "decision", "question", "asked by", "value", "charged"});
-    tell(DecisionSort::released, [&](const Answer& answer) {
+    visit_decisions(DecisionSort::released, [&](const Answer& answer) {
       tables = tables || has_table(answer);
-      table.row({number_cell(grouped(answer.recorded.seq)),
+      table.row({number_cell(with_digit_groups(answer.recorded.seq)),
                  time_cell(second_text(answer.recorded.created_at)), code_cell(answer.recorded.decision_id),
                  text_cell(question_text(answer)), text_cell(asker_text(answer)),
                  number_cell(value_text(answer)), text_cell(charged_text(answer))});
     });
     table.end();
-    say_broken();
-    if (tables) values();
+    write_broken_parts();
+    if (tables) write_values();
   }
 
   static bool has_table(const Answer& answer) {
@@ -282,30 +284,31 @@ class Page final {
   static std::string value_text(const Answer& answer) {
     if (!engine::has_values(answer)) return "withheld";
     if (!answer.rows.empty())
-      return counted(static_cast<std::int64_t>(answer.rows.size()), "row") + ", below";
+      return count_text(static_cast<std::int64_t>(answer.rows.size()), "row") + ", below";
     const std::vector<ValueLine> lines = value_lines(answer, kPageStyle);
-    if (has_table(answer)) return counted(static_cast<std::int64_t>(lines.size()), "cell") + ", below";
+    if (has_table(answer)) return count_text(static_cast<std::int64_t>(lines.size()), "cell") + ", below";
     return lines.front().value + (lines.front().interval.empty() ? "" : " " + lines.front().interval);
   }
 
   /// A table for each release by groups, and for each row of a batch.
-  void values() {
-    heading("Values of tables and batches");
-    tell(DecisionSort::released, [this](const Answer& answer) {
+  void write_values() {
+    write_heading("Values of tables and batches");
+    visit_decisions(DecisionSort::released, [this](const Answer& answer) {
       if (!has_table(answer)) return;
-      const std::string name = "No. " + grouped(answer.recorded.seq) + ", " + answer.recorded.decision_id;
-      if (answer.rows.empty()) return value_table(name + ": " + question_text(answer), answer);
+      const std::string name =
+          "No. " + with_digit_groups(answer.recorded.seq) + ", " + answer.recorded.decision_id;
+      if (answer.rows.empty()) return write_value_table(name + ": " + question_text(answer), answer);
       for (std::size_t i = 0; i < answer.rows.size(); ++i) {
-        value_table(name + ", row " + grouped(static_cast<std::int64_t>(i + 1)) + ": " +
-                        question_text(answer.rows[i]),
-                    answer.rows[i]);
+        write_value_table(name + ", row " + with_digit_groups(static_cast<std::int64_t>(i + 1)) + ": " +
+                              question_text(answer.rows[i]),
+                          answer.rows[i]);
       }
     });
-    say_broken();
+    write_broken_parts();
   }
 
-  void value_table(const std::string& title, const Answer& answer) {
-    subheading(title);
+  void write_value_table(const std::string& title, const Answer& answer) {
+    write_subheading(title);
     sink_("<div class=\"k\">");
     const bool by_cells = !answer.planned.record.cells.empty();
     if (by_cells) {
@@ -324,51 +327,51 @@ class Page final {
     sink_("</div>\n");
   }
 
-  void refusals() {
-    heading("Refusals", sheet_.count(DecisionSort::refused));
-    if (sheet_.count(DecisionSort::refused) == 0) return soft("None.");
+  void write_refusals() {
+    write_heading("Refusals", sheet_.count(DecisionSort::refused));
+    if (sheet_.count(DecisionSort::refused) == 0) return write_note("None.");
     HtmlTable table(sink_, {"no.", "at (UTC)", "decision", "question", "asked by", "asked", "why"});
-    tell(DecisionSort::refused, [&](const Answer& answer) {
-      table.row({number_cell(grouped(answer.recorded.seq)),
+    visit_decisions(DecisionSort::refused, [&](const Answer& answer) {
+      table.row({number_cell(with_digit_groups(answer.recorded.seq)),
                  time_cell(second_text(answer.recorded.created_at)), code_cell(answer.recorded.decision_id),
                  text_cell(question_text(answer)), text_cell(asker_text(answer)),
                  text_cell("epsilon " + accounting::text(answer.planned.record.requested)),
                  lines_cell(reason_texts(answer))});
     });
     table.end();
-    say_broken();
+    write_broken_parts();
   }
 
-  void waiting() {
-    heading("Reservations and approvals", sheet_.count(DecisionSort::waiting));
-    if (sheet_.count(DecisionSort::waiting) == 0) return soft("None.");
+  void write_pending_requests() {
+    write_heading("Reservations and approvals", sheet_.count(DecisionSort::waiting));
+    if (sheet_.count(DecisionSort::waiting) == 0) return write_note("None.");
     HtmlTable table(sink_, {"no.", "at (UTC)", "decision", "what", "by", "asked by", "question",
                             "holds or charges", "about", "why"});
-    tell(DecisionSort::waiting, [&](const Answer& answer) {
-      table.row({number_cell(grouped(answer.recorded.seq)),
+    visit_decisions(DecisionSort::waiting, [&](const Answer& answer) {
+      table.row({number_cell(with_digit_groups(answer.recorded.seq)),
                  time_cell(second_text(answer.recorded.created_at)), code_cell(answer.recorded.decision_id),
                  text_cell(step_text(answer)), text_cell(actor_text(answer)), text_cell(asker_text(answer)),
                  text_cell(question_text(answer)), text_cell(charged_text(answer)),
                  code_cell(answer.recorded.parent), text_cell(answer.recorded.why)});
     });
     table.end();
-    say_broken();
+    write_broken_parts();
   }
 
   static std::string account_words(const ledger::AccountName& account) {
     return account.measure + " of " + account.dataset + (account.scope.empty() ? "" : ", " + account.scope);
   }
 
-  void changes() {
-    heading("Who changed what");
-    policies();
-    limits();
-    relocations();
-    others();
+  void write_changes() {
+    write_heading("Who changed what");
+    write_policies();
+    write_limits();
+    write_relocations();
+    write_other_changes();
   }
 
-  void policies() {
-    subheading("Versions of the policy");
+  void write_policies() {
+    write_subheading("Versions of the policy");
     HtmlTable table(sink_, {"version", "at (UTC)", "by", "why", "what it loosened", "sha256"});
     for (const engine::AppliedVersion& version : report_.versions) {
       const engine::LedgerEvent* event = event_of_version(report_, version.version);
@@ -380,9 +383,9 @@ class Page final {
     table.end();
   }
 
-  void limits() {
-    subheading("Limits that changed");
-    if (report_.limit_changes.empty() && report_.limit_removals.empty()) return soft("None.");
+  void write_limits() {
+    write_subheading("Limits that changed");
+    if (report_.limit_changes.empty() && report_.limit_removals.empty()) return write_note("None.");
     HtmlTable table(sink_, {"at (UTC)", "policy", "budget", "from", "to", "by", "why"});
     for (const auto& [account, change] : report_.limit_changes) {
       table.row({time_cell(second_text(change.changed_at)),
@@ -400,10 +403,10 @@ class Page final {
     table.end();
   }
 
-  void relocations() {
+  void write_relocations() {
     if (report_.relocations.empty()) return;
-    subheading("Sources that moved");
-    soft("That the same data stood there no audit can tell.");
+    write_subheading("Sources that moved");
+    write_note("That the same data stood there no audit can tell.");
     HtmlTable table(sink_, {"at (UTC)", "dataset", "to", "by", "why"});
     for (const ledger::Relocation& relocation : report_.relocations) {
       table.row({time_cell(second_text(relocation.at)), text_cell(relocation.dataset),
@@ -412,10 +415,10 @@ class Page final {
     table.end();
   }
 
-  void others() {
+  void write_other_changes() {
     if (!report_.keys.empty()) {
-      subheading("Keys that the ledger names");
-      soft("For the history: who forges a ledger names keys in it too.");
+      write_subheading("Keys that the ledger names");
+      write_note("For the history: who forges a ledger names keys in it too.");
       HtmlTable table(sink_, {"at (UTC)", "what", "key", "by", "why"});
       for (const ledger::KeyEvent& key : report_.keys) {
         table.row({time_cell(second_text(key.at)), text_cell(key.retired ? "retired" : "added"),
@@ -425,11 +428,11 @@ class Page final {
     }
     const std::vector<engine::LedgerEvent> events = other_events(report_);
     if (!events.empty()) {
-      subheading("Who may ask, and what else happened");
-      event_table(events);
+      write_subheading("Who may ask, and what else happened");
+      write_event_table(events);
     }
     if (report_.clock.empty()) return;
-    subheading("The clock");
+    write_subheading("The clock");
     HtmlTable table(sink_, {"ledger time (UTC)", "what", "wall clock", "by"});
     for (const ledger::ClockEvent& event : report_.clock) {
       table.row({time_cell(second_text(event.ledger_time)), text_cell(event.kind),
@@ -438,16 +441,16 @@ class Page final {
     table.end();
   }
 
-  void accountants() {
-    heading("The history under tighter accountants");
-    soft(std::string(engine::kReaccountLabel) + ". No limit and no balance follows from it.");
+  void write_accountants() {
+    write_heading("The history under tighter accountants");
+    write_note(std::string(engine::kReaccountLabel) + ". No limit and no balance follows from it.");
     for (const engine::Reaccount& answer : report_.accountants) {
       const std::string title = reaccount_heading(answer);
       const std::size_t end = title.find('\n');
-      subheading(title.substr(0, end));
+      write_subheading(title.substr(0, end));
       for (std::size_t at = end + 1; at < title.size();) {
         const std::size_t next = std::min(title.find('\n', at), title.size());
-        soft(title.substr(at, next - at));
+        write_note(title.substr(at, next - at));
         at = next + 1;
       }
       HtmlTable table(sink_, {"accountant", reaccount_measure(answer), "less than charged", "parameters"});
@@ -458,9 +461,9 @@ class Page final {
     }
   }
 
-  void unreadable() {
+  void write_unreadable_decisions() {
     if (sheet_.unreadable.empty()) return;
-    heading("Decisions that cannot be read");
+    write_heading("Decisions that cannot be read");
     HtmlTable table(sink_, {"decision", "why"});
     for (const engine::UnreadableDecision& one : sheet_.unreadable) {
       table.row({code_cell(one.decision_id), text_cell(one.message)});
@@ -477,7 +480,7 @@ class Page final {
 }  // namespace
 
 void write_report_page(const ReportSheet& sheet, const PageSink& sink) {
-  Page(sheet, sink).write();
+  ReportWriter(sheet, sink).write();
 }
 
 }  // namespace epsilog::command

@@ -12,37 +12,37 @@
 
 namespace epsilog::command {
 
-std::string counted(std::int64_t count, const char* noun) {
-  return grouped(count) + " " + noun + (count == 1 ? "" : "s");
+std::string count_text(std::int64_t count, const char* noun) {
+  return with_digit_groups(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 std::vector<std::string> remarks(const engine::LedgerReport& report) {
   std::vector<std::string> list;
   if (report.withheld > 0) {
-    list.push_back(counted(report.withheld, "release") + (report.withheld == 1 ? " is" : " are") +
+    list.push_back(count_text(report.withheld, "release") + (report.withheld == 1 ? " is" : " are") +
                    " not known to be on the disk, or in the replica: no value of these is told.");
   }
   const bool told = !report.ledger_id.empty();
   if (told && report.recorded != report.audit.records && report.audit.ok) {
     list.push_back(fmt::format(
         "The ledger went on meanwhile: {} were verified, it had {} when it was read for the rest.",
-        counted(report.audit.records, "decision"), grouped(report.recorded)));
+        count_text(report.audit.records, "decision"), with_digit_groups(report.recorded)));
   }
   const auto thinned =
       std::count_if(report.budgets.begin(), report.budgets.end(), [](const engine::BurnDown& budget) {
         return budget.changes > static_cast<std::int64_t>(budget.points.size());
       });
   if (thinned > 0) {
-    list.push_back(
-        fmt::format("{} {} drawn from fewer points than {} had: of each of equal parts of the time the "
-                    "first, the last, that with "
-                    "the least left and that with the most.",
-                    counted(thinned, "budget"), thinned == 1 ? "is" : "are", thinned == 1 ? "it" : "they"));
+    list.push_back(fmt::format(
+        "{} {} drawn from fewer points than {} had: of each of equal parts of the time the "
+        "first, the last, that with "
+        "the least left and that with the most.",
+        count_text(thinned, "budget"), thinned == 1 ? "is" : "are", thinned == 1 ? "it" : "they"));
   }
   return list;
 }
 
-std::string filter_text(const engine::ToldFilter& filter) {
+std::string filter_text(const engine::DecisionFilter& filter) {
   if (filter.empty()) return "";
   std::string text = "Listed are only decisions";
   if (!filter.asker.empty()) text += " on what " + filter.asker + " asked";
@@ -76,7 +76,7 @@ std::vector<ValueLine> value_lines(const engine::Answer& answer, const Style& st
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
     ValueLine line{grouped_by ? cell_name(answer, i) : "", released_text(answer, i, style), ""};
     for (const engine::CellIntervals& one : answer.released.intervals) {
-      line.interval = told_interval(answer, i, one, one.each.at(i), style);
+      line.interval = interval_or_whole_range(answer, i, one, one.each.at(i), style);
     }
     lines.push_back(std::move(line));
   }
@@ -86,7 +86,7 @@ std::vector<ValueLine> value_lines(const engine::Answer& answer, const Style& st
 std::vector<std::string> reason_texts(const engine::Answer& answer) {
   std::vector<std::string> reasons;
   for (const engine::Reason& reason : answer.recorded.reasons) {
-    reasons.push_back(std::string(engine::name(reason.code)) + ": " + told(reason));
+    reasons.push_back(std::string(engine::name(reason.code)) + ": " + reason_message(reason));
   }
   if (answer.recorded.reasons_count > reasons.size()) {
     reasons.push_back(fmt::format("and {} more", answer.recorded.reasons_count - reasons.size()));
@@ -119,22 +119,26 @@ std::string asker_text(const engine::Answer& answer) {
 std::string uncovered_text(const ReportSheet& sheet) {
   if (!sheet.report.tree) return "";
   std::uint64_t covered = 0;
-  for (const HeldCheckpoint& held : sheet.checkpoints) covered = std::max(covered, held.checkpoint.tree.size);
+  for (const ContainedCheckpoint& held : sheet.checkpoints)
+    covered = std::max(covered, held.checkpoint.tree.size);
   const auto all = static_cast<std::int64_t>(sheet.report.tree->size);
   const auto left = all - static_cast<std::int64_t>(covered);
   if (left == 0) return "Every line is covered by a checkpoint.";
-  return counted(left, "line") + " of " + grouped(all) + (left == 1 ? " is" : " are") +
+  return count_text(left, "line") + " of " + with_digit_groups(all) + (left == 1 ? " is" : " are") +
          " covered by no checkpoint" +
-         (covered == 0 ? "." : ": those from line " + grouped(static_cast<std::int64_t>(covered)) + " on.");
+         (covered == 0
+              ? "."
+              : ": those from line " + with_digit_groups(static_cast<std::int64_t>(covered)) + " on.");
 }
 
 std::vector<std::string> protection_texts(const engine::LedgerReport& report) {
   std::vector<std::string> texts;
   for (const engine::ProtectedUnit& of : report.units) {
     const std::string one = of.unit.empty() ? "row" : of.unit;
-    const std::string rows = of.unit.empty() ? "each row"
-                                             : "all rows of one " + one + ", of which at most " +
-                                                   grouped(static_cast<std::int64_t>(of.max_rows)) + " count";
+    const std::string rows = of.unit.empty()
+                                 ? "each row"
+                                 : "all rows of one " + one + ", of which at most " +
+                                       with_digit_groups(static_cast<std::int64_t>(of.max_rows)) + " count";
     const std::string change =
         of.replaced ? "were replaced by another's" : "were not in the data, or were added";
     texts.push_back(
@@ -151,11 +155,11 @@ std::vector<std::string> protection_texts(const engine::LedgerReport& report) {
 }
 
 std::vector<engine::LedgerEvent> other_events(const engine::LedgerReport& report) {
-  constexpr std::array<std::string_view, 4> kToldElsewhere{"policy", "location", "key", "clock"};
+  constexpr std::array<std::string_view, 4> kEventsShownElsewhere{"policy", "location", "key", "clock"};
   std::vector<engine::LedgerEvent> events;
   for (const engine::LedgerEvent& event : report.events) {
-    const bool told =
-        std::find(kToldElsewhere.begin(), kToldElsewhere.end(), event.kind) != kToldElsewhere.end();
+    const bool told = std::find(kEventsShownElsewhere.begin(), kEventsShownElsewhere.end(), event.kind) !=
+                      kEventsShownElsewhere.end();
     if (!told && !is_recovery(event)) events.push_back(event);
   }
   return events;

@@ -10,42 +10,42 @@
 
 #include "console.hpp"
 #include "epsilog/engine/checkpoint.hpp"
+#include "epsilog/engine/decision_filter.hpp"
 #include "epsilog/engine/ledger_report.hpp"
-#include "epsilog/engine/told_filter.hpp"
 
 namespace epsilog::command {
 
 /// A checkpoint that the ledger contains, and who of those trusted signed it.
-struct HeldCheckpoint {
+struct ContainedCheckpoint {
   engine::Checkpoint checkpoint;
   engine::Attestation attestation;
 };
 
 /// Tells the decisions of one sort, or all, one after the other; the part that cannot be read further, if
 /// any.
-using TellDecisions = std::function<std::optional<engine::UnreadPart>(
+using VisitDecisions = std::function<std::optional<engine::UnreadPart>(
     std::optional<engine::DecisionSort> sort, const std::function<void(const engine::Answer&)>& visit)>;
 
 struct ReportSheet {
   const engine::LedgerReport& report;
   std::string ledger;                       ///< as it was named
-  std::vector<HeldCheckpoint> checkpoints;  ///< that were given
-  TellDecisions tell;
-  /// Decisions that tell() could not read, once it was called.
+  std::vector<ContainedCheckpoint> checkpoints;  ///< that were given
+  VisitDecisions visit_decisions;
+  /// Decisions that visit_decisions() could not read, once it was called.
   const std::vector<engine::UnreadableDecision>& unreadable;
-  engine::ToldFilter filter = {};           ///< which decisions tell() tells
-  std::array<std::int64_t, 3> listed = {};  ///< how many these are, by sort
+  engine::DecisionFilter filter = {};              ///< which decisions visit_decisions() tells
+  std::array<std::int64_t, 3> listed_counts = {};  ///< how many these are, by sort
 
   [[nodiscard]] std::int64_t count(engine::DecisionSort sort) const {
-    return listed.at(static_cast<std::size_t>(sort));
+    return listed_counts.at(static_cast<std::size_t>(sort));
   }
 };
 
 /// "Listed are only decisions that ann asked for, since …"; "" where all are.
-[[nodiscard]] std::string filter_text(const engine::ToldFilter& filter);
+[[nodiscard]] std::string filter_text(const engine::DecisionFilter& filter);
 
 /// "12 decisions", "1 fault".
-[[nodiscard]] std::string counted(std::int64_t count, const char* noun);
+[[nodiscard]] std::string count_text(std::int64_t count, const char* noun);
 
 /// What a reader has to know of the report as a whole: that values are withheld, that the ledger went on
 /// meanwhile, that lines were thinned. One sentence each.

@@ -104,7 +104,7 @@ std::string data_check_text(const DatasetReport& report, const engine::Dataset& 
   const engine::DataReport& data = report.data;
   std::string text = fmt::format("{}: {}\n", printable(report.dataset), printable(report.source));
   const auto line = [&](std::uint64_t count, std::string_view what) {
-    text += fmt::format("  {:>12}  {}\n", grouped(static_cast<std::int64_t>(count)), what);
+    text += fmt::format("  {:>12}  {}\n", with_digit_groups(static_cast<std::int64_t>(count)), what);
   };
   line(data.rows, "rows read");
   line(data.units, "units");
@@ -127,7 +127,9 @@ std::string data_check_text(const DatasetReport& report, const engine::Dataset& 
                {"out of bounds", Table::Align::right},
                {"undeclared", Table::Align::right}});
   for (const auto& column : data.columns) {
-    const auto shown = [](std::uint64_t count) { return grouped(static_cast<std::int64_t>(count)); };
+    const auto shown = [](std::uint64_t count) {
+      return with_digit_groups(static_cast<std::int64_t>(count));
+    };
     table.add({column.column, shown(column.nulls), shown(column.unreadable), shown(column.out_of_bounds),
                shown(column.undeclared)});
   }
@@ -137,10 +139,10 @@ std::string data_check_text(const DatasetReport& report, const engine::Dataset& 
 namespace {
 
 /// What was examined: whoever compares two copies, or remembers a hash, finds it here.
-std::string examined_text(const Examined& examined) {
+std::string verified_ledger_text(const VerifiedLedger& examined) {
   if (examined.policy_version == 0) return "";
   return fmt::format("  ledger     {}, {}\n  policy     version {} of {}\n  sha256     {}\n",
-                     printable(examined.ledger_id), counted(examined.accounts, "account"),
+                     printable(examined.ledger_id), count_text(examined.accounts, "account"),
                      examined.policy_version, examined.policy_versions, printable(examined.policy_sha256));
 }
 
@@ -186,7 +188,7 @@ std::string known_by_text(const engine::AuditReport& report) {
 }
 
 std::string claimed_sentence(const engine::AuditReport& report) {
-  std::string text = counted(*report.claimed_approvals, "approval") +
+  std::string text = count_text(*report.claimed_approvals, "approval") +
                      " in a name for which no credential of the ledger vouches: ";
   for (std::size_t i = 0; i < report.claimed.size(); ++i) {
     text +=
@@ -198,7 +200,7 @@ std::string claimed_sentence(const engine::AuditReport& report) {
 
 std::string ended_sentence(const engine::AuditReport& report) {
   std::string text =
-      counted(*report.ended_credentials, "decision") +
+      count_text(*report.ended_credentials, "decision") +
       " by a credential that had ended when it was recorded, as may be of what was asked before: ";
   for (std::size_t i = 0; i < report.ended.size(); ++i) {
     const engine::EndedCredential& one = report.ended[i];
@@ -210,7 +212,7 @@ std::string ended_sentence(const engine::AuditReport& report) {
 }
 
 /// Names the replicas that were replaced and do not say so.
-std::string untold_text(const std::vector<std::string>& untold) {
+std::string stale_replicas_text(const std::vector<std::string>& untold) {
   std::string text;
   for (const std::string& path : untold) {
     text += "\nnote: the policy names the replica " + printable(path) +
@@ -228,15 +230,15 @@ std::string file_system_text(bool over_fuse) {
 }
 
 /// Says that nothing shows whether lines are missing at the end; "" where L.lock remembers it.
-std::string end_memory_text(ledger::EndMemory memory) {
+std::string end_mark_state_text(ledger::EndMarkState memory) {
   switch (memory) {
-    case ledger::EndMemory::remembered:
+    case ledger::EndMarkState::remembered:
       return "";
-    case ledger::EndMemory::none:
+    case ledger::EndMarkState::none:
       return "\nnote: nothing remembers how many lines the ledger should have: it is a copy, or its lock "
              "file was "
              "deleted\n";
-    case ledger::EndMemory::unreadable:
+    case ledger::EndMarkState::unreadable:
       return "\nnote: the lock file is damaged and does not say how many lines the ledger should have\n";
   }
   return "";
@@ -251,14 +253,15 @@ std::vector<std::string> known_by_sentences(const engine::AuditReport& report) {
   return sentences;
 }
 
-std::string audit_text(const engine::AuditReport& report, const Examined& examined, const Style& style) {
-  const std::string records = counted(report.records, "decision");
+std::string audit_text(const engine::AuditReport& report, const VerifiedLedger& examined,
+                       const Style& style) {
+  const std::string records = count_text(report.records, "decision");
   if (report.ok) {
     std::string text = style.good("verified") + ": " + records + ", nothing wrong\n" +
-                       examined_text(examined) + unchecked_text(report.storage) +
+                       verified_ledger_text(examined) + unchecked_text(report.storage) +
                        relocations_text(report.relocations, style) + events_text(examined.events, style) +
-                       known_by_text(report) + end_memory_text(report.end_memory) +
-                       file_system_text(report.over_fuse) + untold_text(report.untold_replicas);
+                       known_by_text(report) + end_mark_state_text(report.end_mark_state) +
+                       file_system_text(report.over_fuse) + stale_replicas_text(report.stale_replicas);
     if (report.notes.empty()) return text;
     Table table({{"record"}, {"code"}, {"note"}});
     for (const engine::AuditFault& note : report.notes) table.add({note.record, note.code, note.message});
@@ -268,8 +271,8 @@ std::string audit_text(const engine::AuditReport& report, const Examined& examin
   for (const engine::AuditFault& fault : report.faults) table.add({fault.record, fault.code, fault.message});
   const auto count = static_cast<std::int64_t>(report.faults.size());
   return style.bad("not verified") +
-         fmt::format(": {}, {}\n{}\n", records, counted(count, "fault"),
-                     examined_text(examined) + unchecked_text(report.storage)) +
+         fmt::format(": {}, {}\n{}\n", records, count_text(count, "fault"),
+                     verified_ledger_text(examined) + unchecked_text(report.storage)) +
          table.text(style) + relocations_text(report.relocations, style) +
          events_text(examined.events, style) + known_by_text(report);
 }

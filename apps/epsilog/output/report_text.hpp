@@ -23,7 +23,7 @@ namespace epsilog::command {
 [[nodiscard]] std::vector<std::string> known_by_sentences(const engine::AuditReport& report);
 /// The verdict, what was examined, each fault or note, and what nobody can check: relocations, approvals by a
 /// claim, ended credentials.
-[[nodiscard]] std::string audit_text(const engine::AuditReport& report, const Examined& examined,
+[[nodiscard]] std::string audit_text(const engine::AuditReport& report, const VerifiedLedger& examined,
                                      const Style& style);
 
 }  // namespace epsilog::command

@@ -20,7 +20,7 @@
 namespace epsilog::command {
 namespace {
 
-bool environment_says(const char* name) {
+bool environment_sets(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0';
 }
@@ -41,14 +41,14 @@ Style style_for(int descriptor, Console::Detail detail) {
   const bool dumb = name == nullptr || std::strcmp(name, "dumb") == 0;
   Style style;
   style.terminal = isatty(descriptor) == 1;
-  style.colour = style.terminal && !environment_says("NO_COLOR") && !dumb;
+  style.colour = style.terminal && !environment_sets("NO_COLOR") && !dumb;
   style.utf8 = std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
   style.width = width_of(descriptor);
   style.verbose = detail == Console::Detail::verbose;
   return style;
 }
 
-[[noreturn]] void output_failed() {
+[[noreturn]] void throw_output_error() {
   if (errno == EPIPE)
     throw ReaderGone(std::string("cannot write to standard output: ") + std::strerror(EPIPE));
   throw OutputError(std::string("cannot write to standard output: ") + std::strerror(errno));
@@ -56,7 +56,7 @@ Style style_for(int descriptor, Console::Detail detail) {
 
 }  // namespace
 
-std::string Style::painted(const std::string& text, const char* code) const {
+std::string Style::ansi_text(const std::string& text, const char* code) const {
   return colour ? "\x1b[" + std::string(code) + "m" + text + "\x1b[0m" : text;
 }
 
@@ -70,11 +70,11 @@ Console::Console(bool json, bool quiet, Detail detail) : json_(json), quiet_(qui
 void Console::write(std::string_view text) {
   std::string rows;
   if (rows_) text = rows = rows_(text);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) output_failed();
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) throw_output_error();
 }
 
 void Console::flush() {
-  if (std::fflush(stdout) != 0) output_failed();
+  if (std::fflush(stdout) != 0) throw_output_error();
 }
 
 void Console::message(std::string_view text) {
@@ -110,7 +110,7 @@ void Console::end_progress() {
 
 namespace {
 
-sigset_t signals_to_hold() {
+sigset_t blocked_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
@@ -119,13 +119,13 @@ sigset_t signals_to_hold() {
 
 }  // namespace
 
-void hold_back_signals() {
-  const sigset_t signals = signals_to_hold();
+void block_signals() {
+  const sigset_t signals = blocked_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
-void deliver_signals() {
-  const sigset_t signals = signals_to_hold();
+void unblock_signals() {
+  const sigset_t signals = blocked_signals();
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 

@@ -31,13 +31,13 @@ struct Style {
   bool terminal = false;
   bool verbose = false;  ///< also the mechanism, the loss proved, and every digit
 
-  [[nodiscard]] std::string bold(const std::string& text) const { return painted(text, "1"); }
-  [[nodiscard]] std::string good(const std::string& text) const { return painted(text, "32"); }
-  [[nodiscard]] std::string bad(const std::string& text) const { return painted(text, "31"); }
-  [[nodiscard]] std::string faint(const std::string& text) const { return painted(text, "2"); }
+  [[nodiscard]] std::string bold(const std::string& text) const { return ansi_text(text, "1"); }
+  [[nodiscard]] std::string good(const std::string& text) const { return ansi_text(text, "32"); }
+  [[nodiscard]] std::string bad(const std::string& text) const { return ansi_text(text, "31"); }
+  [[nodiscard]] std::string faint(const std::string& text) const { return ansi_text(text, "2"); }
 
  private:
-  [[nodiscard]] std::string painted(const std::string& text, const char* code) const;
+  [[nodiscard]] std::string ansi_text(const std::string& text, const char* code) const;
 };
 
 class Console final {
@@ -54,8 +54,8 @@ class Console final {
   void flush();
   /// Says what is on record now, as the rest of a sentence: told on standard error if standard output does
   /// not take the answer.
-  void made(std::string what) { made_ = std::move(what); }
-  [[nodiscard]] const std::string& made() const { return made_; }
+  void set_recorded_note(std::string what) { recorded_note_ = std::move(what); }
+  [[nodiscard]] const std::string& recorded_note() const { return recorded_note_; }
 
   /// "epsilog: MESSAGE" on standard error, on one line.
   void message(std::string_view text);
@@ -83,14 +83,14 @@ class Console final {
   Style style_;
   Style message_style_;
   bool progress_shown_ = false;
-  std::string made_;
+  std::string recorded_note_;
 };
 
 /// From here on until the end of the command SIGINT, SIGTERM and SIGHUP wait: what is being recorded is also
 /// told. Repeatable.
-void hold_back_signals();
+void block_signals();
 /// Delivers what was held back.
-void deliver_signals();
+void unblock_signals();
 
 /// Makes sure that descriptors 0 to 2 are taken, so that no ledger is ever opened as one of them and
 /// written to as if it were the terminal. Ignores SIGPIPE and SIGXFSZ, so that a closed pipe and a file

@@ -16,13 +16,13 @@ std::string quoted_if_needed(std::string_view cell) {
 }
 
 /// Takes one or more of these characters away from the front; whether there was one.
-bool took(std::string_view& text, std::string_view any_of) {
+bool skip_any(std::string_view& text, std::string_view any_of) {
   const std::size_t end = std::min(text.find_first_not_of(any_of), text.size());
   text.remove_prefix(end);
   return end > 0;
 }
 
-bool took_one(std::string_view& text, std::string_view any_of) {
+bool skip_one(std::string_view& text, std::string_view any_of) {
   const bool there = !text.empty() && any_of.find(text.front()) != std::string_view::npos;
   if (there) text.remove_prefix(1);
   return there;
@@ -30,11 +30,11 @@ bool took_one(std::string_view& text, std::string_view any_of) {
 
 /// What follows 0x in "0x1.8p-3".
 bool is_rest_of_hexadecimal(std::string_view text) {
-  if (!took(text, kHexadecimal)) return false;
-  if (took_one(text, ".") && !took(text, kHexadecimal)) return false;
-  if (!took_one(text, "p")) return false;
-  took_one(text, "+-");
-  return took(text, kDecimals) && text.empty();
+  if (!skip_any(text, kHexadecimal)) return false;
+  if (skip_one(text, ".") && !skip_any(text, kHexadecimal)) return false;
+  if (!skip_one(text, "p")) return false;
+  skip_one(text, "+-");
+  return skip_any(text, kDecimals) && text.empty();
 }
 
 }  // namespace
@@ -52,10 +52,10 @@ std::string no_formula(const std::string& text) {
 }
 
 bool is_quantity(std::string_view text) {
-  took_one(text, "-");
+  skip_one(text, "-");
   if (text.starts_with("0x")) return is_rest_of_hexadecimal(text.substr(2));
-  if (!took(text, kDecimals)) return false;
-  if (took_one(text, "./") && !took(text, kDecimals)) return false;
+  if (!skip_any(text, kDecimals)) return false;
+  if (skip_one(text, "./") && !skip_any(text, kDecimals)) return false;
   return text.empty();
 }
 

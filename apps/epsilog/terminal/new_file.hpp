@@ -7,7 +7,7 @@
 namespace epsilog::command {
 
 /// Written beside its place under a name of its own, mode 0600, then synced and given its name, which must be
-/// free then as before: nothing is overwritten. Without keep() nothing is left; a process that is killed
+/// free then as before: nothing is overwritten. Without finish() nothing is left; a process that is killed
 /// leaves
 /// `<path>.XXXXXX`, six characters for the X.
 class NewFile final {
@@ -23,16 +23,16 @@ class NewFile final {
   void write(std::string_view text);
   /// Ensures  it is durable, and so is its name.
   /// Throws   OutputError; UsageError: something is there meanwhile.
-  void keep();
+  void finish();
 
  private:
-  void hand_on();
-  void name_it();
+  void write_buffer();
+  void publish_name();
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string option_;
   std::string path_;
-  std::string written_;  // its name until then; "" once it is kept
+  std::string temporary_path_;  // its name until then; "" once it is kept
   int descriptor_ = -1;
   std::string buffer_;
 };

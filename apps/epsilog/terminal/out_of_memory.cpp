@@ -29,7 +29,7 @@ void* reallocate(void* memory, std::size_t, std::size_t size) {
   end_process();
 }
 
-[[noreturn]] void terminated() {
+[[noreturn]] void on_terminate() {
   try {
     if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
   } catch (const std::bad_alloc&) {
@@ -43,7 +43,7 @@ void* reallocate(void* memory, std::size_t, std::size_t size) {
 
 void end_without_memory_where_nothing_else_can() noexcept {
   mp_set_memory_functions(allocate, reallocate, nullptr);
-  std::set_terminate(terminated);
+  std::set_terminate(on_terminate);
 }
 
 }  // namespace epsilog::command

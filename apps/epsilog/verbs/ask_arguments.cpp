@@ -56,11 +56,11 @@ Rational rho_argument(const std::string& text) {
 }
 
 /// What it may lose: epsilon, with or without delta, or rho. A forecast may seek it.
-void set_loss(const AskArguments& arguments, Asking asking, engine::Request& request) {
+void set_loss(const AskArguments& arguments, AskKind kind, engine::Request& request) {
   if (arguments.rho && (arguments.epsilon || arguments.delta)) {
     throw UsageError("--rho: stands in place of --epsilon and --delta; give either");
   }
-  if (!arguments.rho && !arguments.epsilon && asking != Asking::forecast) {
+  if (!arguments.rho && !arguments.epsilon && kind != AskKind::forecast) {
     throw UsageError("--epsilon is required, or --rho in its place");
   }
   if (arguments.rho) request.rho = rho_argument(*arguments.rho);
@@ -88,11 +88,11 @@ std::string value_from_standard_input() {
   }
 }
 
-std::optional<std::string> supplied_value(const AskArguments& arguments, Asking asking,
+std::optional<std::string> supplied_value(const AskArguments& arguments, AskKind kind,
                                           const engine::Question& question) {
   const bool takes_value = question.statistic.kind == engine::StatisticKind::value;
   if (!arguments.value) {
-    if (takes_value && asking == Asking::release) {
+    if (takes_value && kind == AskKind::release) {
       throw UsageError("--value is required: " + question.statistic.text() + " is computed elsewhere");
     }
     return std::nullopt;
@@ -173,7 +173,7 @@ engine::Question question_of(const AskArguments& arguments) {
 
 }  // namespace
 
-std::vector<Positional<AskArguments>> what_is_asked() {
+std::vector<Positional<AskArguments>> question_positionals() {
   return {{"DATASET", &AskArguments::dataset, true, "name of a dataset in the policy"},
           {"STAT[:COLUMN]", &AskArguments::statistic, true,
            "count, units, sum:C, mean:C, variance:C (over n), histogram:C (= count --by C), median:C, "
@@ -196,28 +196,28 @@ std::string value_argument(const std::string& given) {
   return given == "-" ? value_from_standard_input() : given;
 }
 
-engine::Request asked_by(const AskArguments& arguments, Asking asking) {
+engine::Request request_without_question(const AskArguments& arguments, AskKind kind) {
   engine::Request request;
   request.principal = principal_argument(arguments);
   if (arguments.purpose) request.purpose = name_argument(*arguments.purpose, "--purpose");
   if (arguments.key) request.key = name_argument(*arguments.key, "--key");
-  if (asking == Asking::reserve) {
-    request.holding =
-        arguments.data_token ? engine::Holding::reserved_against_token : engine::Holding::reserved;
+  if (kind == AskKind::reserve) {
+    request.reservation = arguments.data_token ? engine::ReservationKind::reserved_against_token
+                                               : engine::ReservationKind::reserved;
   }
   return request;
 }
 
-engine::Request request_of(const AskArguments& arguments, Asking asking) {
-  engine::Request request = asked_by(arguments, asking);
+engine::Request request_of(const AskArguments& arguments, AskKind kind) {
+  engine::Request request = request_without_question(arguments, kind);
   request.dataset = *arguments.dataset;
-  set_loss(arguments, asking, request);
+  set_loss(arguments, kind, request);
   request.question = question_of(arguments);
   set_totals(arguments, request.question);
   if (arguments.suppress_below)
     engine::suppress_below(request.question,
                            positive_argument(*arguments.suppress_below, "--suppress-below"));
-  request.supplied = supplied_value(arguments, asking, request.question);
+  request.supplied = supplied_value(arguments, kind, request.question);
   return request;
 }
 

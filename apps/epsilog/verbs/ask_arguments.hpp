@@ -38,13 +38,13 @@ struct AskArguments : LedgerArguments {
 };
 
 /// DATASET and STAT[:COLUMN].
-[[nodiscard]] std::vector<Positional<AskArguments>> what_is_asked();
+[[nodiscard]] std::vector<Positional<AskArguments>> question_positionals();
 
-enum class Asking { plan, forecast, release, reserve, dummy };
+enum class AskKind { plan, forecast, release, reserve, dummy };
 
 /// Who asks, what for, under which key, and whether it is to be held: a request but for what it asks.
 /// Throws  UsageError.
-[[nodiscard]] engine::Request asked_by(const AskArguments& arguments, Asking asking);
+[[nodiscard]] engine::Request request_without_question(const AskArguments& arguments, AskKind kind);
 
 /// The delta of --delta; nothing without.
 /// Throws  UsageError.
@@ -52,7 +52,7 @@ void set_delta(const AskArguments& arguments, engine::Request& request);
 
 /// Epsilon is 0 where none was given. `supplied` comes from --value, whatever it says. Throws  UsageError
 /// (--value absent or out of place among others), InvalidParameter (statistic, predicate), InputError.
-[[nodiscard]] engine::Request request_of(const AskArguments& arguments, Asking asking);
+[[nodiscard]] engine::Request request_of(const AskArguments& arguments, AskKind kind);
 
 /// The number of --assume-count; nothing without.
 /// Throws  UsageError.

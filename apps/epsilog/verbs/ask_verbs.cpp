@@ -3,13 +3,13 @@
 #include "answer_output.hpp"
 #include "answer_text.hpp"
 #include "ask_arguments.hpp"
-#include "asked_rows.hpp"
+#include "batch_table_rows.hpp"
 #include "checked_arguments.hpp"
 #include "csv_option.hpp"
 #include "dummy_run.hpp"
 #include "evidence_arguments.hpp"
 #include "forecast_output.hpp"
-#include "opened_ledger.hpp"
+#include "ledger_opening.hpp"
 #include "plan_batch.hpp"
 #include "plan_compare.hpp"
 #include "usage_error.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 /// What is approved still waits, for its commit.
 ExitCode exit_of(const engine::Answer& answer) {
-  if (withheld(answer)) return ExitCode::try_again;
+  if (is_withheld(answer)) return ExitCode::try_again;
   if (answer.recorded.state == engine::RequestState::granted) return ExitCode::done;
   const bool waits = answer.recorded.state == engine::RequestState::pending ||
                      answer.recorded.state == engine::RequestState::reserved;
@@ -33,7 +33,7 @@ std::string same_question(const engine::Engine& engine, const engine::Request& r
   return request.key.empty() ? engine.same_question(request) : "";
 }
 
-void say_same_question(const std::string& id, Console& console) {
+void print_same_question(const std::string& id, Console& console) {
   if (id.empty() || console.quiet() || (console.json() && !console.prints_rows())) return;
   console.message("note: the same question was answered as " + id + "; 'epsilog show " + id + "' is free");
 }
@@ -51,8 +51,8 @@ ExitCode plan(const AskArguments& arguments, Console& console) {
   if (arguments.compare) return plan_compare(arguments, console);
   std::optional<std::int64_t> count;
   if (arguments.count) count = count_argument(*arguments.count);
-  AskedBatch asked = arguments.together ? asked_batch(arguments, Asking::plan, console)
-                                        : AskedBatch{request_of(arguments, Asking::plan)};
+  BatchRequest asked = arguments.together ? batch_request(arguments, AskKind::plan, console)
+                                          : BatchRequest{request_of(arguments, AskKind::plan)};
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const std::optional<std::int64_t> assumed = assumed_count(arguments);
   const std::vector<std::optional<std::int64_t>> assumed_of_rows = asked.assumed;
@@ -62,7 +62,7 @@ ExitCode plan(const AskArguments& arguments, Console& console) {
   engine::Answer answer = arguments.together ? engine.plan_batch(request, alphas, assumed_of_rows)
                                              : engine.plan(request, alphas, assumed);
   answer.asked.same_question = same_question(engine, request);
-  say_same_question(answer.asked.same_question, console);
+  print_same_question(answer.asked.same_question, console);
   if (count && (console.json() || !console.quiet())) {
     const ForecastPlan forecast{answer, engine.forecast(request, alphas, assumed), *count,
                                 engine.forecast_of_count(request, *count, alphas, assumed)};
@@ -81,7 +81,7 @@ ExitCode release(const AskArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const engine::EngineOptions options = options_for_writing(arguments, console);
-  AskedBatch asked = asked_rows_or_question(arguments, Asking::release, console);
+  BatchRequest asked = batch_or_question_request(arguments, AskKind::release, console);
   engine::Engine engine = engine::Engine::open(ledger, options);
   const engine::Request request = with_epsilons(std::move(asked), engine, console);
 
@@ -92,7 +92,7 @@ ExitCode release(const AskArguments& arguments, Console& console) {
   engine::Answer answer = engine.release(request, bits, alphas, progress);
   console.end_progress();
   answer.asked.same_question = same;
-  say_same_question(same, console);
+  print_same_question(same, console);
   print_answer(answer, console);
   return exit_of(answer);
 }
@@ -132,7 +132,7 @@ VerbSpec plan_verb() {
           "             from the command line. Exit code 0: all would be granted.\n"
           "  --together as what `release --batch` would decide: all rows as one. --delta is then that of\n"
           "             all rows, charged as one where epsilon and delta are counted.",
-      .positionals = what_is_asked(),
+      .positionals = question_positionals(),
       .options = {{"--epsilon", &AskArguments::epsilon},
                   {"--delta", &AskArguments::delta},
                   {"--rho", &AskArguments::rho},
@@ -188,7 +188,7 @@ VerbSpec release_verb() {
           "             accurate at --alpha; with --epsilon, all times the least factor at which the\n"
           "             epsilons add to no more than that, or with --delta are charged no more. A mean or\n"
           "             a proportion is so accurate where it is of --assume-count rows, or a column says.",
-      .positionals = what_is_asked(),
+      .positionals = question_positionals(),
       .options = {{"--epsilon", &AskArguments::epsilon},
                   {"--delta", &AskArguments::delta},
                   {"--rho", &AskArguments::rho},
@@ -218,8 +218,8 @@ VerbSpec release_verb() {
 
 std::vector<VerbSpec> ask_verbs() {
   std::vector<VerbSpec> verbs =
-      held_to_checkpoints({with_rows(plan_verb(), &plan_rows), with_rows(forecast_verb(), &forecast_rows),
-                           with_rows(release_verb(), &value_rows_of)});
+      with_evidence_options({with_rows(plan_verb(), &plan_rows), with_rows(forecast_verb(), &forecast_rows),
+                             with_rows(release_verb(), &value_rows_of)});
   verbs.back() = with_dummy_runs(std::move(verbs.back()));  // around what looks at a ledger
   return verbs;
 }

@@ -9,7 +9,7 @@
 #include "epsilog/ledger/inspection.hpp"
 #include "evidence_arguments.hpp"
 #include "ledger_arguments.hpp"
-#include "opened_ledger.hpp"
+#include "ledger_opening.hpp"
 #include "released_text.hpp"
 #include "report_json.hpp"
 #include "report_text.hpp"
@@ -31,8 +31,8 @@ engine::StorageCheck storage_argument(const std::optional<std::string>& name) {
 }
 
 /// What cannot be read is a fault that the audit finds; here it stays unsaid.
-Examined examined_in(const std::string& ledger) {
-  Examined examined;
+VerifiedLedger verified_ledger(const std::string& ledger) {
+  VerifiedLedger examined;
   try {
     ledger::Snapshot view = ledger::Ledger::open_read_only(ledger).snapshot();
     const ledger::LedgerFacts facts = ledger::Inspection(view).facts();
@@ -55,7 +55,7 @@ ExitCode audit_verify(const VerifyArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const engine::AuditReport report = engine::audit_verify(ledger, console.progress("verifying"), storage);
   console.end_progress();
-  const Examined examined = examined_in(ledger);
+  const VerifiedLedger examined = verified_ledger(ledger);
   if (console.json()) {
     console.write(audit_json(report, examined));
   } else if (!console.quiet()) {
@@ -85,14 +85,16 @@ ExitCode audit_replay(const LedgerArguments& arguments, Console& console) {
   console.end_progress();
   warn_if_poisoned(ledger, console);
   if (console.prints_rows()) {
-    console.message(fmt::format("{} of {} the same", grouped(same), grouped(report.records)));
+    console.message(
+        fmt::format("{} of {} the same", with_digit_groups(same), with_digit_groups(report.records)));
     for (const engine::AuditFault& fault : report.faults) {
       console.message(fault.record + ": " + fault.code + ": " + fault.message);
     }
   } else if (console.json()) {
     console.write(replay_summary_json(report, same));
   } else if (!console.quiet()) {
-    console.write(fmt::format("\n{} of {} the same\n", grouped(same), grouped(report.records)));
+    console.write(
+        fmt::format("\n{} of {} the same\n", with_digit_groups(same), with_digit_groups(report.records)));
     if (!report.ok) console.write(audit_text(report, {}, console.style()));
   }
   return report.ok ? ExitCode::done : ExitCode::not_verified;
@@ -164,7 +166,7 @@ std::vector<VerbSpec> audit_verbs() {
   for (const auto group : {&audit_line_verbs, &audit_checkpoint_verbs, &audit_witness_verbs}) {
     for (VerbSpec& verb : group()) verbs.push_back(std::move(verb));
   }
-  return held_to_checkpoints(std::move(verbs));
+  return with_evidence_options(std::move(verbs));
 }
 
 }  // namespace epsilog::command

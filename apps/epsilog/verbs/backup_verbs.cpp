@@ -40,7 +40,9 @@ ExitCode backup(const BackupArguments& arguments, Console& console) {
       engine::backup(ledger, file, engine_options(arguments, console), console.progress("backing up"));
   console.end_progress();
   const bool done = made.faults.empty();
-  if (done) console.made("the backup " + file + " stands at " + std::to_string(made.tree.size) + " lines");
+  if (done)
+    console.set_recorded_note("the backup " + file + " stands at " + std::to_string(made.tree.size) +
+                              " lines");
   if (console.json()) {
     console.write(backup_json(ledger, file, made));
   } else if (!done) {
@@ -57,18 +59,18 @@ ExitCode backup(const BackupArguments& arguments, Console& console) {
 ExitCode restore(const BackupArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const std::string& file = *arguments.file;
-  ledger::RestoreSteps steps{.by = principal_argument(arguments),
-                             .why = why_argument(arguments.why),
-                             .replica = arguments.from.value_or(""),
-                             .accept_rollback = arguments.accept_rollback,
-                             .accept_truncated = arguments.accept_truncated,
-                             .sealed = arguments.sealed};
-  steps.hold = demanded_of(arguments, console);
+  ledger::RestoreOptions steps{.by = principal_argument(arguments),
+                               .why = why_argument(arguments.why),
+                               .replica = arguments.from.value_or(""),
+                               .accept_rollback = arguments.accept_rollback,
+                               .accept_truncated = arguments.accept_truncated,
+                               .sealed = arguments.sealed};
+  steps.check_result = evidence_check(arguments, console);
   const ledger::Restoration restored = engine::restore(
       ledger, file, std::move(steps), engine_options(arguments, console), console.progress("restoring"));
   console.end_progress();
   const bool done = restored.faults.empty();
-  if (done) console.made(ledger + " is the ledger of the backup again");
+  if (done) console.set_recorded_note(ledger + " is the ledger of the backup again");
   if (console.json()) {
     console.write(restore_json(ledger, file, restored));
   } else if (!done) {
@@ -96,10 +98,10 @@ ExitCode restore(const BackupArguments& arguments, Console& console) {
 
 ExitCode seal(const BackupArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
-  const ledger::Sealing done =
+  const ledger::SealResult done =
       ledger::Ledger::seal(ledger, principal_argument(arguments), why_argument(arguments.why),
                            engine_options(arguments, console).ledger_options());
-  if (done.changed) console.made(ledger + " is sealed");
+  if (done.changed) console.set_recorded_note(ledger + " is sealed");
   if (console.json()) {
     console.write(seal_json(ledger, done));
   } else if (!console.quiet()) {
@@ -192,7 +194,7 @@ VerbSpec seal_verb() {
 }  // namespace
 
 std::vector<VerbSpec> backup_verbs() {
-  return held_to_checkpoints({backup_verb(), restore_verb(), seal_verb()});
+  return with_evidence_options({backup_verb(), restore_verb(), seal_verb()});
 }
 
 }  // namespace epsilog::command

@@ -3,25 +3,26 @@
 #include "epsilog/ledger/ledger.hpp"
 #include "evidence_arguments.hpp"
 #include "evidence_json.hpp"
-#include "opened_ledger.hpp"
+#include "ledger_opening.hpp"
 #include "verbs.hpp"
 
 namespace epsilog::command {
 namespace {
 
-ledger::Snapshot opened(const EvidenceArguments& arguments, const Console& console) {
+ledger::Snapshot open_snapshot(const EvidenceArguments& arguments, const Console& console) {
   return ledger::Ledger::open_read_only(ledger_path(arguments),
                                         engine_options(arguments, console).ledger_options())
       .snapshot();
 }
 
 /// The newest of --checkpoint, all of which must be signed as is demanded and be of this ledger.
-engine::Checkpoint newest(const EvidenceArguments& arguments, ledger::Snapshot& view, Console& console) {
+engine::Checkpoint newest_checkpoint(const EvidenceArguments& arguments, ledger::Snapshot& view,
+                                     Console& console) {
   const engine::TrustedKeys keys = trusted_keys(arguments);
   const std::vector<engine::Checkpoint> checkpoints = checkpoints_argument(*arguments.checkpoint);
-  static_cast<void>(attested_all(checkpoints, keys));
+  static_cast<void>(require_attestations(checkpoints, keys));
   for (const engine::Checkpoint& one : checkpoints) engine::require_contained(view, one);
-  if (!console.quiet()) say_unsigned(keys, console);
+  if (!console.quiet()) warn_unsigned(keys, console);
   return checkpoints.back();
 }
 
@@ -30,7 +31,7 @@ ExitCode audit_checkpoint(const EvidenceArguments& arguments, Console& console) 
   std::vector<engine::Checkpoint> state_from;
   if (arguments.state_from) state_from = checkpoints_argument(*arguments.state_from);
   engine::KeyFile key(*arguments.key, options.ledger_options().wait);
-  ledger::Snapshot view = opened(arguments, console);
+  ledger::Snapshot view = open_snapshot(arguments, console);
   const engine::Checkpoint checkpoint = engine::sign_checkpoint(view, key, state_from);
   console.write(console.json() ? checkpoint_json(checkpoint, key.key().verifier())
                                : engine::note_text(checkpoint.note));
@@ -39,9 +40,9 @@ ExitCode audit_checkpoint(const EvidenceArguments& arguments, Console& console) 
 
 ExitCode audit_prove(const EvidenceArguments& arguments, Console& console) {
   const std::string id = decision_id_argument(*arguments.file, ledger_path(arguments));
-  ledger::Snapshot view = opened(arguments, console);
-  const engine::Checkpoint checkpoint = newest(arguments, view, console);
-  const auto decision = view.find_id(id);
+  ledger::Snapshot view = open_snapshot(arguments, console);
+  const engine::Checkpoint checkpoint = newest_checkpoint(arguments, view, console);
+  const auto decision = view.find_by_id(id);
   if (!decision) throw NotFound("no decision has the id '" + id + "'");
   const engine::ProvedLine proved =
       engine::prove_line(view, static_cast<std::uint64_t>(decision->line), checkpoint);
@@ -51,17 +52,17 @@ ExitCode audit_prove(const EvidenceArguments& arguments, Console& console) {
 }
 
 ExitCode audit_consistency(const EvidenceArguments& arguments, Console& console) {
-  ledger::Snapshot view = opened(arguments, console);
+  ledger::Snapshot view = open_snapshot(arguments, console);
   std::uint64_t old_size = 0;
   if (arguments.file) {
     const std::vector<engine::Checkpoint> old = checkpoints_argument(*arguments.file);
     // Who cosigned the newer one need not have seen this one.
-    static_cast<void>(attested_all(old, {.log = trusted_keys(arguments).log}));
+    static_cast<void>(require_attestations(old, {.log = trusted_keys(arguments).log}));
     for (const engine::Checkpoint& one : old) engine::require_contained(view, one);
     old_size = old.back().tree.size;
   }
   const engine::ConsistencyText proof =
-      engine::prove_consistency(view, old_size, newest(arguments, view, console));
+      engine::prove_consistency(view, old_size, newest_checkpoint(arguments, view, console));
   console.write(console.json() ? consistency_json(proof) : engine::consistency_text(proof));
   return ExitCode::done;
 }

@@ -41,7 +41,7 @@ std::uint32_t uid_argument(const std::string& text) {
   return static_cast<std::uint32_t>(std::stoul(text));
 }
 
-engine::NewCredential wanted(const CredentialArguments& arguments) {
+engine::NewCredential new_credential(const CredentialArguments& arguments) {
   return {.principal = *arguments.of,
           .id = arguments.id.value_or(""),
           .until = until_argument(arguments.until),
@@ -49,15 +49,16 @@ engine::NewCredential wanted(const CredentialArguments& arguments) {
           .why = why_argument(arguments.why)};
 }
 
-ledger::Ledger opened(const CredentialArguments& arguments, const Console& console) {
+ledger::Ledger open_ledger(const CredentialArguments& arguments, const Console& console) {
   return ledger::Ledger::open(ledger_path(arguments), engine_options(arguments, console).ledger_options());
 }
 
 ExitCode credentials_new(const CredentialArguments& arguments, Console& console) {
-  const engine::NewCredential credential = wanted(arguments);
-  ledger::Ledger ledger = opened(arguments, console);
+  const engine::NewCredential credential = new_credential(arguments);
+  ledger::Ledger ledger = open_ledger(arguments, console);
   const engine::IssuedToken issued = engine::new_token(ledger, credential);
-  console.made("the token " + issued.credential.id + " was recorded, and nobody has it: revoke it");
+  console.set_recorded_note("the token " + issued.credential.id +
+                            " was recorded, and nobody has it: revoke it");
   if (console.json()) {
     console.write(issued_token_json(ledger.ledger_id(), issued));
     return ExitCode::done;
@@ -71,11 +72,11 @@ ExitCode credentials_new(const CredentialArguments& arguments, Console& console)
 }
 
 ExitCode credentials_add(const CredentialArguments& arguments, Console& console) {
-  const engine::NewCredential credential = wanted(arguments);
+  const engine::NewCredential credential = new_credential(arguments);
   const std::uint32_t uid = uid_argument(*arguments.uid);
-  ledger::Ledger ledger = opened(arguments, console);
+  ledger::Ledger ledger = open_ledger(arguments, console);
   const engine::Credential added = engine::add_uid(ledger, credential, uid);
-  console.made("the credential " + added.id + " was added");
+  console.set_recorded_note("the credential " + added.id + " was added");
   if (console.json()) {
     console.write(credential_json(ledger.ledger_id(), added, added.at));
   } else if (!console.quiet()) {
@@ -88,9 +89,9 @@ ExitCode credentials_add(const CredentialArguments& arguments, Console& console)
 ExitCode credentials_revoke(const CredentialArguments& arguments, Console& console) {
   const std::string by = principal_argument(arguments);
   const std::string why = why_argument(arguments.why);
-  ledger::Ledger ledger = opened(arguments, console);
+  ledger::Ledger ledger = open_ledger(arguments, console);
   const engine::Credential revoked = engine::revoke_credential(ledger, *arguments.of, by, why);
-  console.made("the credential " + revoked.id + " is revoked");
+  console.set_recorded_note("the credential " + revoked.id + " is revoked");
   if (console.json()) {
     console.write(credential_json(ledger.ledger_id(), revoked, revoked.revoked_at));
   } else if (!console.quiet()) {
@@ -180,7 +181,7 @@ VerbSpec revoke_verb() {
 }  // namespace
 
 std::vector<VerbSpec> credential_verbs() {
-  return held_to_checkpoints(
+  return with_evidence_options(
       {new_verb(), add_verb(), with_rows(list_verb(), &credential_rows), revoke_verb()});
 }
 

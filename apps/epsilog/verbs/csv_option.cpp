@@ -26,7 +26,7 @@ bool asks_for_csv(const CommandLine& line) {
 }  // namespace
 
 VerbSpec with_rows(VerbSpec verb, std::function<CsvRows(const CommandLine& line)> rows) {
-  verb.options.push_back(use_of("--format", Kept::text, false, ""));
+  verb.options.push_back(option_use("--format", OptionStorage::text, false, ""));
   verb.run = [run = std::move(verb.run), rows = std::move(rows)](const CommandLine& line, Console& console) {
     if (!asks_for_csv(line)) return run(line, console);
     if (CsvRows table = rows(line)) console.write_as(std::move(table));

@@ -24,14 +24,14 @@ struct DataArguments : PolicyFileArguments {
 };
 
 /// A policy and the folder its relative source paths start from.
-struct Declared {
+struct DeclaredPolicy {
   std::optional<engine::Engine>
       engine;  ///< of the ledger it is from, which is no source as long as it is open
   engine::Policy policy;
   std::string base_dir;
 };
 
-Declared declared(const DataArguments& arguments) {
+DeclaredPolicy declared_policy(const DataArguments& arguments) {
   if (arguments.policy) {
     const std::string path = policy_path(arguments);
     return {std::nullopt, engine::checked_policy_file(path),
@@ -48,7 +48,7 @@ std::string source_of(const engine::Dataset& dataset) {
 }
 
 /// With the path of its source where that was relocated.
-engine::Dataset where_found(const Declared& declared, engine::Dataset dataset) {
+engine::Dataset with_resolved_source(const DeclaredPolicy& declared, engine::Dataset dataset) {
   if (!declared.engine) return dataset;
   std::string& written = dataset.csv ? dataset.csv->path : dataset.sqlite->path;
   const std::string found = declared.engine->source_of(dataset.name);
@@ -57,7 +57,7 @@ engine::Dataset where_found(const Declared& declared, engine::Dataset dataset) {
 }
 
 ExitCode data_check(const DataArguments& arguments, Console& console) {
-  const Declared source = declared(arguments);
+  const DeclaredPolicy source = declared_policy(arguments);
   std::vector<DatasetReport> reports;
   std::vector<std::string> without_source;
   for (const engine::Dataset& dataset : source.policy.datasets()) {
@@ -68,7 +68,7 @@ ExitCode data_check(const DataArguments& arguments, Console& console) {
     }
     const accounting::Callback<void(double)> progress =
         console.progress("checking " + printable(dataset.name));
-    const engine::Dataset found = where_found(source, dataset);
+    const engine::Dataset found = with_resolved_source(source, dataset);
     const auto empty = arguments.allow_empty ? engine::EmptySource::allowed : engine::EmptySource::refused;
     engine::SourceCheck check = engine::check_source(found, source.base_dir, empty, progress);
     reports.push_back({dataset.name, source_of(found), std::move(check.counts), std::move(check.problems)});
@@ -120,7 +120,7 @@ VerbSpec data_check_verb() {
 }  // namespace
 
 std::vector<VerbSpec> data_verbs() {
-  return held_to_checkpoints({with_rows(data_check_verb(), &column_rows)});
+  return with_evidence_options({with_rows(data_check_verb(), &column_rows)});
 }
 
 }  // namespace epsilog::command

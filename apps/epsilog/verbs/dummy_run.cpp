@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "asked_rows.hpp"
+#include "batch_table_rows.hpp"
 #include "checked_arguments.hpp"
 #include "dummy_output.hpp"
 #include "epsilog/engine/checked_policy.hpp"
@@ -13,21 +13,21 @@
 namespace epsilog::command {
 namespace {
 
-struct NotTaken {
+struct ExcludedOption {
   const char* option;
   const char* why;
 };
 
 constexpr const char* kNoLedger = "a dummy run meets no ledger";
-constexpr std::array kNotTaken{
-    NotTaken{"--key", "a dummy run is recorded nowhere, so that no key can be bound to it"},
-    NotTaken{"--value", "a dummy run takes none, which could be true and would be released uncharged"},
-    NotTaken{"--ledger", kNoLedger},
-    NotTaken{"--wait", kNoLedger},
-    NotTaken{"--checkpoint", kNoLedger},
-    NotTaken{"--vkey", kNoLedger},
-    NotTaken{"--witness", kNoLedger},
-    NotTaken{"--require", kNoLedger},
+constexpr std::array kExcludedOptions{
+    ExcludedOption{"--key", "a dummy run is recorded nowhere, so that no key can be bound to it"},
+    ExcludedOption{"--value", "a dummy run takes none, which could be true and would be released uncharged"},
+    ExcludedOption{"--ledger", kNoLedger},
+    ExcludedOption{"--wait", kNoLedger},
+    ExcludedOption{"--checkpoint", kNoLedger},
+    ExcludedOption{"--vkey", kNoLedger},
+    ExcludedOption{"--witness", kNoLedger},
+    ExcludedOption{"--require", kNoLedger},
 };
 
 void check_dummy(const CommandLine& line) {
@@ -35,7 +35,7 @@ void check_dummy(const CommandLine& line) {
     if (!line.has("--policy")) return;
     throw UsageError("--policy: goes with --dummy; a release is under the policy of its ledger");
   }
-  for (const NotTaken& one : kNotTaken) {
+  for (const ExcludedOption& one : kExcludedOptions) {
     if (line.has(one.option)) throw UsageError(std::string(one.option) + ": " + one.why);
   }
   if (!line.has("--policy") || line.text("--policy").empty()) {
@@ -47,7 +47,7 @@ void check_dummy(const CommandLine& line) {
 
 ExitCode dummy_run(const AskArguments& arguments, Console& console) {
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
-  const AskedBatch asked = asked_rows_or_question(arguments, Asking::dummy, console);
+  const BatchRequest asked = batch_or_question_request(arguments, AskKind::dummy, console);
   if (!asked.accuracies.empty()) {
     throw UsageError("--accuracy: is found under the policy of a ledger; a dummy run takes epsilons");
   }

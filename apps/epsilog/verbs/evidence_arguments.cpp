@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::int64_t kWitnessesMax = 100;
 
-std::optional<std::string> given(const CommandLine& line, std::string_view option) {
+std::optional<std::string> option_text(const CommandLine& line, std::string_view option) {
   return line.has(option) ? std::optional(line.text(option)) : std::nullopt;
 }
 
-std::vector<std::string> all_given(const CommandLine& line, std::string_view option) {
+std::vector<std::string> option_texts(const CommandLine& line, std::string_view option) {
   std::vector<std::string> texts;
   for (const CommandLine::Given& one : line.options) {
     if (one.option->name == option) texts.push_back(one.text);
@@ -33,23 +33,23 @@ void require_no_keys(bool given) {
 }
 
 /// The verb opens the ledger again: who may put another file in its place in between may do so at any time.
-void hold(const CommandLine& line, Console& console) {
+void require_evidence(const CommandLine& line, Console& console) {
   EvidenceArguments arguments;
-  arguments.checkpoint = given(line, "--checkpoint");
-  arguments.vkey = given(line, "--vkey");
-  arguments.witnesses = all_given(line, "--witness");
-  arguments.require = given(line, "--require");
-  arguments.ledger = given(line, "--ledger");
-  const auto demanded = demanded_of(arguments, console);
+  arguments.checkpoint = option_text(line, "--checkpoint");
+  arguments.vkey = option_text(line, "--vkey");
+  arguments.witnesses = option_texts(line, "--witness");
+  arguments.require = option_text(line, "--require");
+  arguments.ledger = option_text(line, "--ledger");
+  const auto demanded = evidence_check(arguments, console);
   if (arguments.checkpoint) demanded(ledger_path(arguments));
 }
 
-OptionUse use(std::string_view name, Kept kept, std::string_view help = {}) {
-  return use_of(name, kept, false, help);
+OptionUse evidence_option(std::string_view name, OptionStorage storage, std::string_view help = {}) {
+  return option_use(name, storage, false, help);
 }
 
 /// Those make what --ledger names, or take a checkpoint of their own.
-bool is_held(const VerbSpec& verb) {
+bool takes_evidence(const VerbSpec& verb) {
   return verb.takes("--ledger") && !verb.takes("--checkpoint") && verb.words != "init" &&
          verb.words != "audit import";
 }
@@ -95,41 +95,42 @@ void require_checkpoint_named(const EvidenceArguments& arguments) {
   require_no_keys(arguments.vkey || !arguments.witnesses.empty() || arguments.require);
 }
 
-std::vector<engine::Attestation> attested_all(const std::vector<engine::Checkpoint>& checkpoints,
-                                              const engine::TrustedKeys& keys) {
+std::vector<engine::Attestation> require_attestations(const std::vector<engine::Checkpoint>& checkpoints,
+                                                      const engine::TrustedKeys& keys) {
   std::vector<engine::Attestation> attestations;
   attestations.reserve(checkpoints.size());
-  for (const engine::Checkpoint& one : checkpoints) attestations.push_back(engine::attested(one, keys));
+  for (const engine::Checkpoint& one : checkpoints)
+    attestations.push_back(engine::verify_attestation(one, keys));
   return attestations;
 }
 
-void say_unsigned(const engine::TrustedKeys& keys, Console& console) {
+void warn_unsigned(const engine::TrustedKeys& keys, Console& console) {
   if (!keys.log) console.message("unsigned: without --vkey nobody is held to have signed the checkpoint");
 }
 
-std::function<void(const std::string& ledger)> demanded_of(const EvidenceArguments& arguments,
-                                                           Console& console) {
+std::function<void(const std::string& ledger)> evidence_check(const EvidenceArguments& arguments,
+                                                              Console& console) {
   require_checkpoint_named(arguments);
   if (!arguments.checkpoint) return [](const std::string&) {};
   const engine::TrustedKeys keys = trusted_keys(arguments);
   const std::vector<engine::Checkpoint> checkpoints = checkpoints_argument(*arguments.checkpoint);
-  static_cast<void>(attested_all(checkpoints, keys));
+  static_cast<void>(require_attestations(checkpoints, keys));
   return [keys, checkpoints, &console](const std::string& ledger) {
     ledger::Snapshot view = ledger::Ledger::open_read_only(ledger).snapshot();
     for (const engine::Checkpoint& one : checkpoints) engine::require_contained(view, one);
-    if (!console.quiet()) say_unsigned(keys, console);
+    if (!console.quiet()) warn_unsigned(keys, console);
   };
 }
 
-std::vector<VerbSpec> held_to_checkpoints(std::vector<VerbSpec> verbs) {
+std::vector<VerbSpec> with_evidence_options(std::vector<VerbSpec> verbs) {
   for (VerbSpec& verb : verbs) {
-    if (!is_held(verb)) continue;
-    verb.options.push_back(use("--checkpoint", Kept::text));
-    verb.options.push_back(use("--vkey", Kept::text));
-    verb.options.push_back(use("--witness", Kept::texts));
-    verb.options.push_back(use("--require", Kept::text));
+    if (!takes_evidence(verb)) continue;
+    verb.options.push_back(evidence_option("--checkpoint", OptionStorage::text));
+    verb.options.push_back(evidence_option("--vkey", OptionStorage::text));
+    verb.options.push_back(evidence_option("--witness", OptionStorage::texts));
+    verb.options.push_back(evidence_option("--require", OptionStorage::text));
     verb.run = [run = std::move(verb.run)](const CommandLine& line, Console& console) {
-      hold(line, console);
+      require_evidence(line, console);
       return run(line, console);
     };
   }

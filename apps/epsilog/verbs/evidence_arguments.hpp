@@ -40,18 +40,18 @@ struct EvidenceArguments : LedgerArguments {
 /// Throws  UsageError where one of them is given and no checkpoint that it could be about.
 void require_checkpoint_named(const EvidenceArguments& arguments);
 /// Throws  NotVerified, the attestation of each otherwise.
-std::vector<engine::Attestation> attested_all(const std::vector<engine::Checkpoint>& checkpoints,
-                                              const engine::TrustedKeys& keys);
+std::vector<engine::Attestation> require_attestations(const std::vector<engine::Checkpoint>& checkpoints,
+                                                      const engine::TrustedKeys& keys);
 /// On standard error, where no key of the log was given.
-void say_unsigned(const engine::TrustedKeys& keys, Console& console);
+void warn_unsigned(const engine::TrustedKeys& keys, Console& console);
 
 /// What --checkpoint, --vkey, --witness and --require demand of the ledger at a path: looked at now, and
 /// thrown by what is returned, which is called with that path. Throws  as the above.
-[[nodiscard]] std::function<void(const std::string& ledger)> demanded_of(const EvidenceArguments& arguments,
-                                                                         Console& console);
+[[nodiscard]] std::function<void(const std::string& ledger)> evidence_check(
+    const EvidenceArguments& arguments, Console& console);
 
 /// The verbs, each of which then takes --checkpoint, --vkey, --witness and --require if it reads a ledger,
 /// and refuses a ledger that does not contain every checkpoint of that file before it does anything else.
-[[nodiscard]] std::vector<VerbSpec> held_to_checkpoints(std::vector<VerbSpec> verbs);
+[[nodiscard]] std::vector<VerbSpec> with_evidence_options(std::vector<VerbSpec> verbs);
 
 }  // namespace epsilog::command

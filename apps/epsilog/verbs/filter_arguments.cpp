@@ -18,7 +18,7 @@ std::string time_argument(const std::optional<std::string>& text, const char* op
 
 }  // namespace
 
-engine::ToldFilter told_filter(const FilterArguments& arguments) {
+engine::DecisionFilter filter_from_arguments(const FilterArguments& arguments) {
   if (arguments.column.has_value() != arguments.value.has_value()) {
     throw UsageError("--column and --value go together: --column ward --value Oncology");
   }

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "epsilog/engine/told_filter.hpp"
+#include "epsilog/engine/decision_filter.hpp"
 
 namespace epsilog::command {
 
@@ -17,6 +17,6 @@ struct FilterArguments {
 };
 
 /// Throws  UsageError: --column without --value or the other way round, or a time that is none.
-[[nodiscard]] engine::ToldFilter told_filter(const FilterArguments& arguments);
+[[nodiscard]] engine::DecisionFilter filter_from_arguments(const FilterArguments& arguments);
 
 }  // namespace epsilog::command

@@ -2,7 +2,7 @@
 #include "ask_arguments.hpp"
 #include "checked_arguments.hpp"
 #include "forecast_output.hpp"
-#include "opened_ledger.hpp"
+#include "ledger_opening.hpp"
 #include "usage_error.hpp"
 #include "verbs.hpp"
 
@@ -25,9 +25,10 @@ ForecastGoal goal_of(const AskArguments& arguments, const std::vector<Rational>&
   return goal;
 }
 
-std::optional<engine::Forecast> found(const engine::Engine& engine, const engine::Request& request,
-                                      const ForecastGoal& goal, const std::vector<Rational>& alphas,
-                                      std::optional<std::int64_t> assumed) {
+std::optional<engine::Forecast> forecast_for_goal(const engine::Engine& engine,
+                                                  const engine::Request& request, const ForecastGoal& goal,
+                                                  const std::vector<Rational>& alphas,
+                                                  std::optional<std::int64_t> assumed) {
   if (goal.count) return engine.forecast_of_count(request, *goal.count, alphas, assumed);
   if (goal.accuracy) return engine.forecast_of_accuracy(request, *goal.accuracy, alphas, assumed);
   return engine.forecast(request, alphas, assumed);
@@ -43,11 +44,11 @@ std::string bare_figure(const ForecastGoal& goal, const std::optional<engine::Fo
 ExitCode forecast(const AskArguments& arguments, Console& console) {
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const ForecastGoal goal = goal_of(arguments, alphas);
-  const engine::Request request = request_of(arguments, Asking::forecast);
+  const engine::Request request = request_of(arguments, AskKind::forecast);
   const std::optional<std::int64_t> assumed = assumed_count(arguments);
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
 
-  const std::optional<engine::Forecast> forecast = found(engine, request, goal, alphas, assumed);
+  const std::optional<engine::Forecast> forecast = forecast_for_goal(engine, request, goal, alphas, assumed);
   if (console.prints_rows() && !forecast) {
     console.message("forecast: no epsilon does");
   } else if (console.json()) {
@@ -75,7 +76,7 @@ VerbSpec forecast_verb() {
           "nothing, reads no data. It holds while nobody else is charged. Exit code 0: at least one more\n"
           "(K more) would be granted; 4: none. How accurate a mean over a private number of rows is, or a\n"
           "proportion, depends on that number: --accuracy takes the one of --assume-count.",
-      .positionals = what_is_asked(),
+      .positionals = question_positionals(),
       .options = {{"--epsilon", &AskArguments::epsilon},
                   {"--rho", &AskArguments::rho},
                   {"--count", &AskArguments::count, false, "how many more releases there shall be"},

@@ -31,7 +31,8 @@ std::string key_name(const KeyArguments& arguments) {
 ExitCode key_generate(const KeyArguments& arguments, Console& console) {
   if (arguments.file->empty()) throw UsageError("no file named for the key");
   const engine::VerifierKey key = engine::generate_key(*arguments.file, key_name(arguments));
-  console.made("the key " + printable(*arguments.file) + " was made; its verifier key is " + key.text());
+  console.set_recorded_note("the key " + printable(*arguments.file) + " was made; its verifier key is " +
+                            key.text());
   console.write(console.json() ? key_json(*arguments.file, key) : key.text() + '\n');
   return ExitCode::done;
 }
@@ -41,9 +42,9 @@ ExitCode change_key(const KeyArguments& arguments, Console& console, engine::Key
   const std::string by = principal_argument(arguments);
   const std::string why = why_argument(arguments.why);
   ledger::Ledger ledger = ledger::Ledger::open(path, engine_options(arguments, console).ledger_options());
-  const engine::KeyReport report = engine::name_key(ledger, *arguments.vkey, change, by, why);
+  const engine::KeyReport report = engine::record_key_change(ledger, *arguments.vkey, change, by, why);
   const std::string now = change == engine::KeyChange::add ? "is a key of the ledger" : "is retired";
-  if (report.changed) console.made("the key " + *arguments.vkey + " " + now);
+  if (report.changed) console.set_recorded_note("the key " + *arguments.vkey + " " + now);
   if (console.json()) {
     console.write(named_key_json(ledger.ledger_id(), *arguments.vkey, change, report));
   } else if (!console.quiet()) {
@@ -118,7 +119,7 @@ VerbSpec key_retire_verb() {
 }  // namespace
 
 std::vector<VerbSpec> key_verbs() {
-  return held_to_checkpoints({key_generate_verb(), key_add_verb(), key_retire_verb()});
+  return with_evidence_options({key_generate_verb(), key_add_verb(), key_retire_verb()});
 }
 
 }  // namespace epsilog::command

@@ -30,10 +30,10 @@ void warn_of_ledger(const std::string& message) {
 
 engine::EngineOptions engine_options(const LedgerArguments& arguments, const Console& console) {
   engine::EngineOptions options;
-  options.before_commit = hold_back_signals;
+  options.before_commit = block_signals;
   options.warn = warn_of_ledger;
   if (!console.quiet()) {
-    options.waiting = [](const std::string& message) {
+    options.report_wait = [](const std::string& message) {
       std::fprintf(stderr, "epsilog: %s\n", printable(message).c_str());
     };
   }

@@ -14,13 +14,13 @@
 #include "epsilog/engine/concealed_dataset.hpp"
 #include "epsilog/engine/ledger_events.hpp"
 #include "epsilog/engine/nearest.hpp"
-#include "epsilog/engine/seen_budget.hpp"
+#include "epsilog/engine/visible_budget.hpp"
 #include "evidence_arguments.hpp"
 #include "filter_arguments.hpp"
 #include "history_text.hpp"
 #include "json_parts.hpp"
 #include "ledger_arguments.hpp"
-#include "opened_ledger.hpp"
+#include "ledger_opening.hpp"
 #include "printable.hpp"
 #include "report_json.hpp"
 #include "verbs.hpp"
@@ -28,7 +28,7 @@
 namespace epsilog::command {
 namespace {
 
-struct BooksArguments : LedgerArguments, FilterArguments {
+struct HistoryArguments : LedgerArguments, FilterArguments {
   std::optional<std::string> dataset;
   std::optional<std::string> decision_id;  ///< of show
   std::optional<std::string> limit;        ///< of history
@@ -36,7 +36,7 @@ struct BooksArguments : LedgerArguments, FilterArguments {
 };
 
 /// For whom the daemon would show it, and the policy by which it decides that.
-struct SeenAs {
+struct ViewerContext {
   engine::Policy active;
   engine::Viewer viewer;
 };
@@ -44,9 +44,9 @@ struct SeenAs {
 /// Nothing without --as: whoever reads the ledger file sees all of it.
 /// Throws  UsageError; NotFound for a name that the policy does not declare, whom a daemon lets in to
 /// nothing.
-std::optional<SeenAs> seen_as(const BooksArguments& arguments, const engine::Engine& engine) {
+std::optional<ViewerContext> viewer_context(const HistoryArguments& arguments, const engine::Engine& engine) {
   if (!arguments.principal) return std::nullopt;
-  SeenAs seen{engine.active_policy(), {principal_argument(arguments)}};
+  ViewerContext seen{engine.active_policy(), {principal_argument(arguments)}};
   const auto& principals = seen.active.principals();
   if (!principals || seen.active.principal(seen.viewer.name) != nullptr) return seen;
   std::vector<std::string> names;
@@ -56,12 +56,13 @@ std::optional<SeenAs> seen_as(const BooksArguments& arguments, const engine::Eng
                  (near.empty() ? "" : " (did you mean '" + near + "'?)"));
 }
 
-ExitCode budget(const BooksArguments& arguments, Console& console) {
+ExitCode budget(const HistoryArguments& arguments, Console& console) {
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
   const std::string dataset = arguments.dataset.value_or("");
-  const std::optional<SeenAs> as = seen_as(arguments, engine);
-  const engine::SeenBudget seen = as ? engine::seen_budget(engine, as->active, as->viewer, dataset)
-                                     : engine::SeenBudget{engine.budget(dataset), engine.notes(dataset)};
+  const std::optional<ViewerContext> as = viewer_context(arguments, engine);
+  const engine::VisibleBudget seen =
+      as ? engine::visible_budget(engine, as->active, as->viewer, dataset)
+         : engine::VisibleBudget{engine.budget(dataset), engine.notes(dataset)};
   console.write(console.json() ? budget_json(engine.ledger_id(), seen.accounts, seen.notes)
                                : budget_text(seen.accounts, console.style()) + notes_text(seen.notes));
   return ExitCode::done;
@@ -71,18 +72,18 @@ ExitCode budget(const BooksArguments& arguments, Console& console) {
 /// Tables and
 /// --quiet list decisions only, and so does a list of one person's decisions, or of those about a value. A
 /// daemon shows them to nobody: `seen`, whether all of the ledger is.
-class EventsBetween final {
+class EventInterleaver final {
  public:
-  EventsBetween(std::string ledger, std::string dataset, const engine::ToldFilter& filter, bool seen,
-                Console& console)
+  EventInterleaver(std::string ledger, std::string dataset, const engine::DecisionFilter& filter, bool seen,
+                   Console& console)
       : ledger_(std::move(ledger)), dataset_(std::move(dataset)), filter_(filter), console_(console) {
-    told_ =
+    prints_events_ =
         seen && !console.prints_rows() && !console.quiet() && filter.asker.empty() && filter.column.empty();
   }
 
   /// Those since the decision written last. `part`: the first one written is not the first of the ledger.
   void write_before(std::int64_t seq, bool part) {
-    if (!told_) return;
+    if (!prints_events_) return;
     if (!read_) read(part ? std::max<std::int64_t>(seq - 2, 0) : 0);
     for (; next_ < events_.size() && events_[next_].after_decision < seq; ++next_) {
       const engine::LedgerEvent& event = events_[next_];
@@ -98,7 +99,7 @@ class EventsBetween final {
   /// Those after the last decision, and in JSON the line that lists all.
   void end() {
     write_before(std::numeric_limits<std::int64_t>::max(), false);
-    if (told_ && console_.json()) console_.write(one_object({{"events", events_json(listed_)}}, -1));
+    if (prints_events_ && console_.json()) console_.write(one_object({{"events", events_json(listed_)}}, -1));
   }
 
  private:
@@ -115,9 +116,9 @@ class EventsBetween final {
 
   std::string ledger_;
   std::string dataset_;
-  const engine::ToldFilter& filter_;
+  const engine::DecisionFilter& filter_;
   Console& console_;
-  bool told_ = false;
+  bool prints_events_ = false;
   bool read_ = false;
   std::vector<engine::LedgerEvent> events_;
   std::vector<engine::LedgerEvent> listed_;  // of JSON
@@ -126,9 +127,9 @@ class EventsBetween final {
 };
 
 /// Tells the last `limit` decisions, or all if it is 0, that the filter lets through, oldest first.
-void each_let_through(const engine::Engine& engine, const std::string& dataset, std::int64_t limit,
-                      const engine::ToldFilter& filter,
-                      const std::function<void(const engine::Answer&)>& visit) {
+void each_filtered_decision(const engine::Engine& engine, const std::string& dataset, std::int64_t limit,
+                            const engine::DecisionFilter& filter,
+                            const std::function<void(const engine::Answer&)>& visit) {
   if (filter.empty()) return engine.history(dataset, limit, visit);
   constexpr std::int64_t kPage = 1'000;
   std::deque<engine::Answer> last;
@@ -149,15 +150,15 @@ void each_let_through(const engine::Engine& engine, const std::string& dataset, 
 }
 
 /// Nothing where the request is not there for the viewer.
-std::optional<engine::Answer> seen_of(const SeenAs& as, const engine::Answer& answer) {
-  if (!engine::sight_of(as.active, as.viewer, answer).request) return std::nullopt;
-  return engine::as_seen_by(as.active, as.viewer, answer);
+std::optional<engine::Answer> answer_for_viewer(const ViewerContext& as, const engine::Answer& answer) {
+  if (!engine::visibility_of(as.active, as.viewer, answer).request) return std::nullopt;
+  return engine::redacted_answer(as.active, as.viewer, answer);
 }
 
 /// Returns whether some of what the filter lets through may be listed for the viewer.
 /// Ensures  the filter lets through nothing else.
 /// Throws   engine::ConcealedDataset.
-bool narrow_to_seen(const SeenAs& as, const std::string& dataset, engine::ToldFilter& filter) {
+bool restrict_to_viewer(const ViewerContext& as, const std::string& dataset, engine::DecisionFilter& filter) {
   if (!dataset.empty() && !engine::sees_dataset(as.active, as.viewer, dataset))
     throw engine::ConcealedDataset(dataset);
   const std::string asker = engine::listed_asker(as.active, as.viewer);
@@ -167,17 +168,17 @@ bool narrow_to_seen(const SeenAs& as, const std::string& dataset, engine::ToldFi
   return theirs;
 }
 
-ExitCode history(const BooksArguments& arguments, Console& console) {
+ExitCode history(const HistoryArguments& arguments, Console& console) {
   constexpr std::int64_t kMost = 1'000'000'000;
   const std::int64_t limit = arguments.limit ? whole_number_argument(*arguments.limit, "--limit", kMost) : 0;
-  engine::ToldFilter filter = told_filter(arguments);
+  engine::DecisionFilter filter = filter_from_arguments(arguments);
   const std::string ledger = ledger_path(arguments);
   const std::string dataset = arguments.dataset.value_or("");
   std::size_t unreadable = 0;
   const engine::Engine engine =
       open_for_reading(ledger, console, engine_options(arguments, console), unreadable);
-  const std::optional<SeenAs> as = seen_as(arguments, engine);
-  const bool theirs = !as || narrow_to_seen(*as, dataset, filter);
+  const std::optional<ViewerContext> as = viewer_context(arguments, engine);
+  const bool theirs = !as || restrict_to_viewer(*as, dataset, filter);
   Style style = console.style();
   if (console.quiet()) style.width = std::numeric_limits<unsigned>::max();  // a decision a line
   // Of an unknown dataset nothing is printed but the suggestion.
@@ -185,7 +186,7 @@ ExitCode history(const BooksArguments& arguments, Console& console) {
   const auto head = [&] {
     if (!std::exchange(headed, true)) console.write(history_heading(style));
   };
-  EventsBetween events(ledger, dataset, filter, !as, console);
+  EventInterleaver events(ledger, dataset, filter, !as, console);
   const bool part = limit > 0 || !filter.since.empty();
   const auto write = [&](const engine::Answer& answer) {
     head();
@@ -194,27 +195,29 @@ ExitCode history(const BooksArguments& arguments, Console& console) {
   };
   const auto write_seen = [&](const engine::Answer& answer) {
     if (!as) return write(answer);
-    if (const auto seen = seen_of(*as, answer)) write(*seen);
+    if (const auto seen = answer_for_viewer(*as, answer)) write(*seen);
   };
-  if (theirs) each_let_through(engine, dataset, limit, filter, write_seen);
+  if (theirs) each_filtered_decision(engine, dataset, limit, filter, write_seen);
   head();
   events.end();
   return unreadable == 0 ? ExitCode::done : ExitCode::not_verified;
 }
 
-engine::Answer shown_to(const SeenAs& as, const engine::Answer& answer, const std::string& id) {
-  if (auto seen = seen_of(as, answer)) return std::move(*seen);
+engine::Answer require_answer_for_viewer(const ViewerContext& as, const engine::Answer& answer,
+                                         const std::string& id) {
+  if (auto seen = answer_for_viewer(as, answer)) return std::move(*seen);
   throw NotFound("decision '" + id + "' is not there for '" + as.viewer.name + "'");
 }
 
-ExitCode show(const BooksArguments& arguments, Console& console) {
+ExitCode show(const HistoryArguments& arguments, Console& console) {
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const std::string ledger = ledger_path(arguments);
   const engine::EngineOptions options = engine_options(arguments, console);
   const std::string id = request_id_argument(*arguments.decision_id, ledger);
   const engine::Engine engine = open_for_reading(ledger, console, options);
-  const std::optional<SeenAs> as = seen_as(arguments, engine);
-  const engine::Answer answer = as ? shown_to(*as, engine.show(id, alphas), id) : engine.show(id, alphas);
+  const std::optional<ViewerContext> as = viewer_context(arguments, engine);
+  const engine::Answer answer =
+      as ? require_answer_for_viewer(*as, engine.show(id, alphas), id) : engine.show(id, alphas);
   warn_if_withheld(answer, console);
   if (console.prints_rows() && !answer.recorded.granted) {
     console.message_line("epsilog: " + decision_text(answer, console.message_style()));
@@ -224,72 +227,73 @@ ExitCode show(const BooksArguments& arguments, Console& console) {
     const bool bare = console.quiet() && answer.recorded.granted;
     console.write(bare ? bare_values(answer) : decision_text(answer, console.style()));
   }
-  return withheld(answer) ? ExitCode::try_again : ExitCode::done;
+  return is_withheld(answer) ? ExitCode::try_again : ExitCode::done;
 }
 
-constexpr const char* kSeenAs = "only what the daemon would show this principal (default: all)";
+constexpr const char* kAsHelp = "only what the daemon would show this principal (default: all)";
 
 VerbSpec budget_verb() {
-  return Verb<BooksArguments>{.words = "budget",
-                              .summary = "limits, what is spent and what remains",
-                              .examples =
-                                  "epsilog budget\n"
-                                  "epsilog budget clinic --json\n"
-                                  "epsilog budget --as alice",
-                              .positionals = {any_dataset<BooksArguments>()},
-                              .options = {{"--as", &BooksArguments::principal, false, kSeenAs},
-                                          {"--ledger", &BooksArguments::ledger}},
-                              .run = &budget};
+  return Verb<HistoryArguments>{.words = "budget",
+                                .summary = "limits, what is spent and what remains",
+                                .examples =
+                                    "epsilog budget\n"
+                                    "epsilog budget clinic --json\n"
+                                    "epsilog budget --as alice",
+                                .positionals = {any_dataset<HistoryArguments>()},
+                                .options = {{"--as", &HistoryArguments::principal, false, kAsHelp},
+                                            {"--ledger", &HistoryArguments::ledger}},
+                                .run = &budget};
 }
 
 VerbSpec history_verb() {
-  return Verb<BooksArguments>{.words = "history",
-                              .summary = "every decision, oldest first",
-                              .examples =
-                                  "epsilog history --limit 20\n"
-                                  "epsilog history clinic --by-asker ann --since 2027-01-01\n"
-                                  "epsilog history --column ward --value Oncology --json",
-                              .details =
-                                  "Between decisions: policy versions and what they loosened, recoveries,\n"
-                                  "credentials, keys and the clock, with their reasons. With --json one\n"
-                                  "decision a line (JSON Lines), then a line {\"events\": […]} with these.",
-                              .positionals = {any_dataset<BooksArguments>()},
-                              .options = {{"--as", &BooksArguments::principal, false, kSeenAs},
-                                          {"--limit", &BooksArguments::limit},
-                                          {"--by-asker", &BooksArguments::by_asker},
-                                          {"--since", &BooksArguments::since},
-                                          {"--until", &BooksArguments::until, false,
-                                           "only before then: 2027-01-31 or 2027-01-31T18:00:00Z, UTC"},
-                                          {"--column", &BooksArguments::column},
-                                          {"--value", &BooksArguments::value, false, "the value of --column"},
-                                          {"--ledger", &BooksArguments::ledger},
-                                          {"--wait", &BooksArguments::wait}},
-                              .run = &history};
+  return Verb<HistoryArguments>{
+      .words = "history",
+      .summary = "every decision, oldest first",
+      .examples =
+          "epsilog history --limit 20\n"
+          "epsilog history clinic --by-asker ann --since 2027-01-01\n"
+          "epsilog history --column ward --value Oncology --json",
+      .details =
+          "Between decisions: policy versions and what they loosened, recoveries,\n"
+          "credentials, keys and the clock, with their reasons. With --json one\n"
+          "decision a line (JSON Lines), then a line {\"events\": […]} with these.",
+      .positionals = {any_dataset<HistoryArguments>()},
+      .options = {{"--as", &HistoryArguments::principal, false, kAsHelp},
+                  {"--limit", &HistoryArguments::limit},
+                  {"--by-asker", &HistoryArguments::by_asker},
+                  {"--since", &HistoryArguments::since},
+                  {"--until", &HistoryArguments::until, false,
+                   "only before then: 2027-01-31 or 2027-01-31T18:00:00Z, UTC"},
+                  {"--column", &HistoryArguments::column},
+                  {"--value", &HistoryArguments::value, false, "the value of --column"},
+                  {"--ledger", &HistoryArguments::ledger},
+                  {"--wait", &HistoryArguments::wait}},
+      .run = &history};
 }
 
 VerbSpec show_verb() {
-  return Verb<BooksArguments>{
+  return Verb<HistoryArguments>{
       .words = "show",
       .summary = "one decision with its stored answer",
       .examples = "epsilog show 01HV5Y3K9QZ8T7W6R5N4M3J2XA",
       .details =
           "Free: what was released is printed again as it was stored. Exit code 7: it is not known to be\n"
           "on the disk, and withheld.",
-      .positionals = {{"DECISION_ID", &BooksArguments::decision_id, true,
+      .positionals = {{"DECISION_ID", &HistoryArguments::decision_id, true,
                        "the id that release printed, or how it begins; or a data token"}},
-      .options = {{"--alpha", &BooksArguments::alphas},
-                  {"--as", &BooksArguments::principal, false, kSeenAs},
-                  {"--ledger", &BooksArguments::ledger},
-                  {"--wait", &BooksArguments::wait}},
+      .options = {{"--alpha", &HistoryArguments::alphas},
+                  {"--as", &HistoryArguments::principal, false, kAsHelp},
+                  {"--ledger", &HistoryArguments::ledger},
+                  {"--wait", &HistoryArguments::wait}},
       .run = &show};
 }
 
 }  // namespace
 
 std::vector<VerbSpec> ledger_verbs() {
-  return held_to_checkpoints({with_rows(budget_verb(), &account_rows),
-                              with_rows(history_verb(), &decision_rows),
-                              with_rows(show_verb(), &value_rows_of)});
+  return with_evidence_options({with_rows(budget_verb(), &account_rows),
+                                with_rows(history_verb(), &decision_rows),
+                                with_rows(show_verb(), &value_rows_of)});
 }
 
 }  // namespace epsilog::command

@@ -12,7 +12,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "ledger_arguments.hpp"
-#include "opened_ledger.hpp"
+#include "ledger_opening.hpp"
 #include "printable.hpp"
 #include "report_json.hpp"
 #include "usage_error.hpp"

@@ -3,13 +3,13 @@
 #include "accounts_text.hpp"
 #include "answer_json.hpp"
 #include "ask_arguments.hpp"
-#include "asked_rows.hpp"
 #include "batch_table.hpp"
+#include "batch_table_rows.hpp"
 #include "csv_text.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "figures_json.hpp"
 #include "forecast_output.hpp"
-#include "opened_ledger.hpp"
+#include "ledger_opening.hpp"
 #include "printable.hpp"
 #include "usage_error.hpp"
 
@@ -63,7 +63,7 @@ class PlannedTable {
   PlannedTable(Console& console, engine::PlanSequence sequence)
       : console_(console), sequence_(std::move(sequence)) {}
 
-  BatchSummary plan(BatchTable& table, const AskedRows& rows) {
+  BatchSummary plan(BatchTable& table, const BatchTableRows& rows) {
     if (!console_.json()) {
       std::vector<std::string> names = table.names();
       names.insert(names.end(), kResults.begin(), kResults.end());
@@ -80,7 +80,7 @@ class PlannedTable {
   [[nodiscard]] std::vector<ledger::AccountState> accounts() const { return sequence_.accounts(); }
 
  private:
-  void plan_row(const BatchTable& table, const AskedRows& rows) {
+  void plan_row(const BatchTable& table, const BatchTableRows& rows) {
     ++summary_.rows;
     try {
       table.check_row();
@@ -121,7 +121,7 @@ ExitCode plan_batch(const AskArguments& arguments, Console& console) {
   if (!arguments.alphas.empty()) throw UsageError("--alpha: not with --batch");
   const std::string ledger = ledger_path(arguments);
   BatchTable table(*arguments.batch, console);
-  const AskedRows rows(table, arguments, AskedRows::Of::requests);
+  const BatchTableRows rows(table, arguments, BatchTableRows::RowMeaning::requests);
   const engine::Engine engine = open_for_reading(ledger, console);
 
   PlannedTable planned(console, engine.plan_sequence());

@@ -4,7 +4,7 @@
 
 #include "checked_arguments.hpp"
 #include "comparison_output.hpp"
-#include "opened_ledger.hpp"
+#include "ledger_opening.hpp"
 #include "usage_error.hpp"
 
 namespace epsilog::command {
@@ -20,7 +20,7 @@ bool would_be(const engine::MechanismComparison& comparison, engine::RequestStat
 
 ExitCode plan_compare(const AskArguments& arguments, Console& console) {
   if (arguments.count) throw UsageError("--count: not with --compare");
-  const engine::Request request = request_of(arguments, Asking::plan);
+  const engine::Request request = request_of(arguments, AskKind::plan);
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
 

@@ -1,7 +1,7 @@
 // policy diff.
 #include "epsilog/engine/policy_diff.hpp"
 #include "ledger_arguments.hpp"
-#include "opened_ledger.hpp"
+#include "ledger_opening.hpp"
 #include "policy_diff_output.hpp"
 #include "usage_error.hpp"
 #include "verbs.hpp"

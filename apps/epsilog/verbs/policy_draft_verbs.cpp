@@ -79,7 +79,7 @@ std::string draft_json(const PolicyDraft& draft, const std::optional<std::string
                        {"policy", draft.yaml}});
 }
 
-std::string verdict(const PolicyDraft& draft) {
+std::string draft_summary(const PolicyDraft& draft) {
   const std::size_t count = draft.todos.size();
   const std::string left =
       count == 0 ? "nothing is left to decide"
@@ -95,13 +95,13 @@ void list_remarks(const PolicyDraft& draft, const std::string& file, Console& co
   for (const PolicyDraft::Remark& note : draft.notes) {
     console.message_line(fmt::format("{}:{}: NOTE: {}", printable(file), note.line, printable(note.message)));
   }
-  console.message(verdict(draft));
+  console.message(draft_summary(draft));
 }
 
-ExitCode deliver(const PolicyDraft& draft, const DraftArguments& arguments, Console& console) {
+ExitCode write_draft(const PolicyDraft& draft, const DraftArguments& arguments, Console& console) {
   if (arguments.output) {
     write_new_file(*arguments.output, draft.yaml);
-    console.made(*arguments.output + " was written");
+    console.set_recorded_note(*arguments.output + " was written");
   }
   if (console.json()) {
     console.write(draft_json(draft, arguments.output));
@@ -135,7 +135,7 @@ ExitCode policy_import(const DraftArguments& arguments, Console& console) {
   }
   if (arguments.delta)
     options.delta = accounting::Delta::from_rational_down(delta_argument(*arguments.delta));
-  return deliver(engine::import_metadata_file(*arguments.metadata_file, options), arguments, console);
+  return write_draft(engine::import_metadata_file(*arguments.metadata_file, options), arguments, console);
 }
 
 ExitCode policy_draft(const DraftArguments& arguments, Console& console) {
@@ -147,8 +147,8 @@ ExitCode policy_draft(const DraftArguments& arguments, Console& console) {
   if (!is_printable(csv)) throw UsageError("--from-csv: must be UTF-8 without control characters");
   const engine::FirstLine first_line =
       arguments.header ? engine::FirstLine::names : engine::FirstLine::guessed;
-  return deliver(engine::draft_from_csv(csv, source_beside(csv, arguments.output), dataset, first_line),
-                 arguments, console);
+  return write_draft(engine::draft_from_csv(csv, source_beside(csv, arguments.output), dataset, first_line),
+                     arguments, console);
 }
 
 VerbSpec policy_import_verb() {

@@ -9,7 +9,7 @@
 #include "epsilog/engine/policy_warnings.hpp"
 #include "evidence_arguments.hpp"
 #include "ledger_arguments.hpp"
-#include "opened_ledger.hpp"
+#include "ledger_opening.hpp"
 #include "printable.hpp"
 #include "report_json.hpp"
 #include "report_text.hpp"
@@ -28,10 +28,10 @@ ExitCode init(const PolicyArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const std::string by = principal_argument(arguments);
   const std::string policy = policy_path(arguments);
-  hold_back_signals();  // it waits for nobody
+  block_signals();  // it waits for nobody
   const engine::InitReport report = engine::Engine::init(
       policy, ledger, by, arguments.forget_ledger.value_or(""), engine_options(arguments, console));
-  console.made("the ledger " + report.ledger + " was made, with id " + report.ledger_id);
+  console.set_recorded_note("the ledger " + report.ledger + " was made, with id " + report.ledger_id);
   if (console.json()) {
     console.write(init_json(report));
   } else if (!console.quiet()) {
@@ -105,7 +105,7 @@ ExitCode policy_apply(const PolicyArguments& arguments, Console& console) {
 
   engine::Engine engine = engine::Engine::open(ledger, options);
   const engine::ApplyReport report = engine.apply_policy(path, by, why);
-  console.made("version " + std::to_string(report.policy_version) + " of the policy is active");
+  console.set_recorded_note("version " + std::to_string(report.policy_version) + " of the policy is active");
   const std::vector<engine::BudgetAccount> accounts = engine.budget("");
   if (console.json()) {
     console.write(policy_apply_json(report, engine.ledger_id(), accounts));
@@ -192,8 +192,8 @@ VerbSpec policy_apply_verb() {
 }  // namespace
 
 std::vector<VerbSpec> policy_verbs() {
-  return held_to_checkpoints({init_verb(), policy_check_verb(), policy_implies_verb(), policy_show_verb(),
-                              policy_apply_verb(), with_rows(policy_diff_verb(), &change_rows)});
+  return with_evidence_options({init_verb(), policy_check_verb(), policy_implies_verb(), policy_show_verb(),
+                                policy_apply_verb(), with_rows(policy_diff_verb(), &change_rows)});
 }
 
 }  // namespace epsilog::command

@@ -4,7 +4,7 @@
 #include "figures.hpp"
 #include "figures_json.hpp"
 #include "ledger_arguments.hpp"
-#include "opened_ledger.hpp"
+#include "ledger_opening.hpp"
 #include "reaccount_output.hpp"
 #include "usage_error.hpp"
 #include "verbs.hpp"

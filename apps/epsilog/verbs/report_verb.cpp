@@ -15,10 +15,10 @@
 #include "evidence_arguments.hpp"
 #include "filter_arguments.hpp"
 #include "ledger_arguments.hpp"
+#include "ledger_opening.hpp"
 #include "ledger_report_json.hpp"
 #include "ledger_report_text.hpp"
 #include "new_file.hpp"
-#include "opened_ledger.hpp"
 #include "printable.hpp"
 #include "report_page.hpp"
 #include "usage_error.hpp"
@@ -33,22 +33,22 @@ struct ReportArguments : EvidenceArguments, FilterArguments {
 };
 
 /// Those that were given, held to the keys and to the ledger before anything takes long.
-std::vector<HeldCheckpoint> checkpoints_of(const ReportArguments& arguments, const std::string& ledger,
-                                           Console& console) {
-  std::vector<HeldCheckpoint> held;
+std::vector<ContainedCheckpoint> checkpoints_of(const ReportArguments& arguments, const std::string& ledger,
+                                                Console& console) {
+  std::vector<ContainedCheckpoint> held;
   if (!arguments.checkpoint) {
     require_checkpoint_named(arguments);
     return held;
   }
   const engine::TrustedKeys keys = trusted_keys(arguments);
   const std::vector<engine::Checkpoint> checkpoints = checkpoints_argument(*arguments.checkpoint);
-  const std::vector<engine::Attestation> attestations = attested_all(checkpoints, keys);
+  const std::vector<engine::Attestation> attestations = require_attestations(checkpoints, keys);
   ledger::Snapshot view = ledger::Ledger::open_read_only(ledger).snapshot();
   for (std::size_t i = 0; i < checkpoints.size(); ++i) {
     engine::require_contained(view, checkpoints[i]);
     held.push_back({checkpoints[i], attestations[i]});
   }
-  if (!console.quiet()) say_unsigned(keys, console);
+  if (!console.quiet()) warn_unsigned(keys, console);
   return held;
 }
 
@@ -62,20 +62,20 @@ ExitCode exit_code(const engine::LedgerReport& report, bool whole) {
 }
 
 /// The decisions of one report, each sort told when it is asked for, and what could not be.
-class Told final {
+class ReportDecisions final {
  public:
-  Told(std::string ledger, const engine::LedgerReport& report, engine::ToldFilter filter,
-       engine::EngineOptions options, Console& console)
+  ReportDecisions(std::string ledger, const engine::LedgerReport& report, engine::DecisionFilter filter,
+                  engine::EngineOptions options, Console& console)
       : ledger_(std::move(ledger)),
         report_(report),
         filter_(std::move(filter)),
         options_(std::move(options)),
         console_(console) {}
 
-  std::optional<engine::UnreadPart> tell(std::optional<engine::DecisionSort> sort,
-                                         const std::function<void(const engine::Answer&)>& visit) {
+  std::optional<engine::UnreadPart> visit_decisions(std::optional<engine::DecisionSort> sort,
+                                                    const std::function<void(const engine::Answer&)>& visit) {
     options_.unreadable = [this](const engine::UnreadableDecision& decision) { leave_out(decision); };
-    const auto part = engine::each_reported(
+    const auto part = engine::each_reported_decision(
         ledger_, report_, sort, options_,
         [&](const engine::Answer& answer) {
           if (lets_through(filter_, answer)) visit(answer);
@@ -90,20 +90,20 @@ class Told final {
   /// Intervals of what was released, from here on.
   void show_intervals() { alphas_ = {accounting::Exact(accounting::Rational(1, 20))}; }
   /// How many of each sort the filter lets through.
-  [[nodiscard]] std::array<std::int64_t, 3> listed() {
+  [[nodiscard]] std::array<std::int64_t, 3> listed_counts() {
     if (filter_.empty()) return report_.counts;
     std::array<std::int64_t, 3> counts{};
-    static_cast<void>(tell({}, [&counts](const engine::Answer& answer) {
+    static_cast<void>(visit_decisions({}, [&counts](const engine::Answer& answer) {
       ++counts.at(static_cast<std::size_t>(sort_of(answer)));
     }));
     times_ = 0;
     return counts;
   }
-  /// From here on; for as many calls of tell() as a page makes.
+  /// From here on; for as many calls of visit_decisions() as a page makes.
   void show_progress(accounting::Callback<void(double)> progress) { progress_ = std::move(progress); }
 
   [[nodiscard]] const std::vector<engine::UnreadableDecision>& unreadable() const { return unreadable_; }
-  [[nodiscard]] bool whole() const { return !broken_ && unreadable_.empty() && report_.unread.empty(); }
+  [[nodiscard]] bool is_complete() const { return !broken_ && unreadable_.empty() && report_.unread.empty(); }
 
  private:
   /// Each time decisions are told it is met again.
@@ -115,14 +115,14 @@ class Told final {
 
   void tell_progress(std::int64_t seq) {
     constexpr int kLists = 3;
-    if (!progress_ || ++told_ % 1024 != 0 || times_ >= kLists) return;
+    if (!progress_ || ++visited_ % 1024 != 0 || times_ >= kLists) return;
     const auto all = static_cast<double>(std::max<std::int64_t>(report_.recorded, 1));
     progress_((times_ + std::min(1.0, static_cast<double>(seq) / all)) / kLists);
   }
 
   std::string ledger_;
   const engine::LedgerReport& report_;
-  engine::ToldFilter filter_;
+  engine::DecisionFilter filter_;
   engine::Alphas alphas_;
   engine::EngineOptions options_;
   Console& console_;
@@ -130,69 +130,70 @@ class Told final {
   bool named_ = false;
   bool broken_ = false;
   accounting::Callback<void(double)> progress_;
-  std::int64_t told_ = 0;
+  std::int64_t visited_ = 0;
   int times_ = 0;
 };
 
 void write_page(const ReportSheet& sheet, NewFile& file) {
   write_report_page(sheet, [&file](std::string_view text) { file.write(text); });
-  file.keep();
+  file.finish();
 }
 
 std::string written_text(const engine::LedgerReport& report, const std::string& html, const Style& style) {
   const std::string verdict = report.audit.ok ? style.good("verified") : style.bad("not verified");
   return fmt::format("{}: the report of {} was written to {}\n", verdict,
-                     counted(report.decisions, "decision"), printable(html));
+                     count_text(report.decisions, "decision"), printable(html));
 }
 
 ExitCode audit_report(const ReportArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const engine::EngineOptions options = engine_options(arguments, console);
-  const engine::ToldFilter filter = told_filter(arguments);
+  const engine::DecisionFilter filter = filter_from_arguments(arguments);
   engine::ReportQuestion question;
   question.dataset = arguments.dataset.value_or("");
   if (arguments.html && ledger::is_name_of_ledger(*arguments.html, ledger)) {
     throw UsageError("--html: '" + printable(*arguments.html) + "' is the name of a file of the ledger");
   }
-  const std::vector<HeldCheckpoint> checkpoints = checkpoints_of(arguments, ledger, console);
-  for (const HeldCheckpoint& one : checkpoints) question.checkpoints.push_back(one.checkpoint);
+  const std::vector<ContainedCheckpoint> checkpoints = checkpoints_of(arguments, ledger, console);
+  for (const ContainedCheckpoint& one : checkpoints) question.checkpoints.push_back(one.checkpoint);
   std::optional<NewFile> page;
   if (arguments.html) page.emplace("--html", *arguments.html);
 
   const engine::LedgerReport report =
       engine::ledger_report(ledger, question, options, console.progress("reporting"));
   console.end_progress();
-  Told told(ledger, report, filter, options, console);
-  const auto listed = told.listed();
-  const ReportSheet sheet{report,
-                          ledger,
-                          checkpoints,
-                          [&told](auto sort, const auto& visit) { return told.tell(sort, visit); },
-                          told.unreadable(),
-                          filter,
-                          listed};
-  if (page || !console.json()) told.show_intervals();
+  ReportDecisions decisions(ledger, report, filter, options, console);
+  const auto listed_counts = decisions.listed_counts();
+  const ReportSheet sheet{
+      report,
+      ledger,
+      checkpoints,
+      [&decisions](auto sort, const auto& visit) { return decisions.visit_decisions(sort, visit); },
+      decisions.unreadable(),
+      filter,
+      listed_counts};
+  if (page || !console.json()) decisions.show_intervals();
   if (page) {
-    told.show_progress(console.progress("writing"));
+    decisions.show_progress(console.progress("writing"));
     write_page(sheet, *page);
     console.end_progress();
-    console.made(*arguments.html + " was written");
+    console.set_recorded_note(*arguments.html + " was written");
   }
   if (console.json()) {
     if (!page) {
-      static_cast<void>(told.tell({}, [&console](const engine::Answer& answer) {
+      static_cast<void>(decisions.visit_decisions({}, [&console](const engine::Answer& answer) {
         console.write(answer_json(answer, AnswerKind::history));
       }));
     }
-    console.write(ledger_report_json(sheet, report.audit.ok && told.whole(), arguments.html));
+    console.write(ledger_report_json(sheet, report.audit.ok && decisions.is_complete(), arguments.html));
   } else if (page) {
     if (!console.quiet()) console.write(written_text(report, *arguments.html, console.style()));
   } else if (!console.quiet()) {
     print_report(sheet, console);
   } else {
-    static_cast<void>(told.tell({}, [](const engine::Answer&) {}));  // for the exit code
+    static_cast<void>(decisions.visit_decisions({}, [](const engine::Answer&) {}));  // for the exit code
   }
-  return exit_code(report, told.whole());
+  return exit_code(report, decisions.is_complete());
 }
 
 }  // namespace

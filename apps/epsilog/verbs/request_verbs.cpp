@@ -3,12 +3,12 @@
 #include "answer_output.hpp"
 #include "answer_text.hpp"
 #include "ask_arguments.hpp"
-#include "asked_rows.hpp"
+#include "batch_table_rows.hpp"
 #include "checked_arguments.hpp"
 #include "csv_option.hpp"
 #include "evidence_arguments.hpp"
 #include "history_text.hpp"
-#include "opened_ledger.hpp"
+#include "ledger_opening.hpp"
 #include "usage_error.hpp"
 #include "verbs.hpp"
 
@@ -27,10 +27,10 @@ using engine::Answer;
 using engine::RequestState;
 
 /// What became of a request, on standard output whatever it is: whoever acts on it has asked just that.
-void print_standing(const Answer& answer, Console& console) {
-  console.made("what became of the request is on record: epsilog show " + answer.recorded.decision_id +
-               " prints it again" +
-               (answer.recorded.token.empty() ? "" : "; its token is " + answer.recorded.token));
+void print_request_state(const Answer& answer, Console& console) {
+  console.set_recorded_note("what became of the request is on record: epsilog show " +
+                            answer.recorded.decision_id + " prints it again" +
+                            (answer.recorded.token.empty() ? "" : "; its token is " + answer.recorded.token));
   warn_if_withheld(answer, console);
   if (console.json()) {
     console.write(answer_json(answer, AnswerKind::show));
@@ -48,13 +48,13 @@ ExitCode reserve(const AskArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
   const engine::EngineOptions options = options_for_writing(arguments, console);
-  AskedBatch asked = asked_rows_or_question(arguments, Asking::reserve, console);
+  BatchRequest asked = batch_or_question_request(arguments, AskKind::reserve, console);
   engine::Engine engine = engine::Engine::open(ledger, options);
   const engine::Request request = with_epsilons(std::move(asked), engine, console);
 
   const Answer answer = engine.reserve(request, alphas);
   print_answer(answer, console);
-  if (withheld(answer)) return ExitCode::try_again;
+  if (is_withheld(answer)) return ExitCode::try_again;
   if (answer.recorded.state == RequestState::pending) return ExitCode::pending;
   return answer.recorded.granted || open(answer) ? ExitCode::done : ExitCode::refused;
 }
@@ -74,7 +74,7 @@ ExitCode commit(const RequestArguments& arguments, Console& console) {
   const Answer answer = engine.commit(id, by, value, bits, alphas, progress);
   console.end_progress();
   print_answer(answer, console);
-  if (withheld(answer)) return ExitCode::try_again;
+  if (is_withheld(answer)) return ExitCode::try_again;
   if (answer.recorded.granted) return ExitCode::done;
   return open(answer) ? ExitCode::pending : ExitCode::refused;
 }
@@ -86,8 +86,8 @@ ExitCode cancel(const RequestArguments& arguments, Console& console) {
   const std::string id = request_id_argument(*arguments.decision_id, ledger);
   engine::Engine engine = engine::Engine::open(ledger, options);
   const Answer answer = engine.cancel(id, by);
-  print_standing(answer, console);
-  if (withheld(answer)) return ExitCode::try_again;
+  print_request_state(answer, console);
+  if (is_withheld(answer)) return ExitCode::try_again;
   return answer.recorded.granted ? ExitCode::refused : ExitCode::done;
 }
 
@@ -100,8 +100,8 @@ ExitCode token(const RequestArguments& arguments, Console& console) {
   const Answer answer = engine.issue_token(id, by);
   const bool issued = !answer.recorded.token.empty() && (answer.recorded.granted || open(answer));
   if (console.quiet() && !console.json() && issued) console.write(answer.recorded.token + "\n");
-  print_standing(answer, console);
-  if (withheld(answer)) return ExitCode::try_again;
+  print_request_state(answer, console);
+  if (is_withheld(answer)) return ExitCode::try_again;
   if (answer.recorded.state == RequestState::pending) return ExitCode::pending;
   return issued ? ExitCode::done : ExitCode::refused;
 }
@@ -130,8 +130,8 @@ ExitCode approve(const RequestArguments& arguments, Console& console) {
   const std::string id = request_id_argument(*arguments.decision_id, ledger);
   engine::Engine engine = engine::Engine::open(ledger, options);
   const Answer answer = engine.approve(id, by, why);
-  print_standing(answer, console);
-  if (withheld(answer)) return ExitCode::try_again;
+  print_request_state(answer, console);
+  if (is_withheld(answer)) return ExitCode::try_again;
   return answer.recorded.granted || open(answer) ? ExitCode::done : ExitCode::refused;
 }
 
@@ -143,8 +143,8 @@ ExitCode reject(const RequestArguments& arguments, Console& console) {
   const std::string id = request_id_argument(*arguments.decision_id, ledger);
   engine::Engine engine = engine::Engine::open(ledger, options);
   const Answer answer = engine.reject(id, by, why);
-  print_standing(answer, console);
-  if (withheld(answer)) return ExitCode::try_again;
+  print_request_state(answer, console);
+  if (is_withheld(answer)) return ExitCode::try_again;
   return answer.recorded.state == RequestState::rejected ? ExitCode::done : ExitCode::refused;
 }
 
@@ -163,7 +163,7 @@ VerbSpec reserve_verb() {
           "reservation is given back only when nobody can have seen the data for it, else it is charged\n"
           "in full: a statistic computed here reads them in its commit only; for value:NAME that is\n"
           "known only with --data-token. Exit code 4: refused; 5: it waits for approvals first.",
-      .positionals = what_is_asked(),
+      .positionals = question_positionals(),
       .options = {{"--epsilon", &AskArguments::epsilon},
                   {"--delta", &AskArguments::delta},
                   {"--rho", &AskArguments::rho},
@@ -285,9 +285,9 @@ VerbSpec reject_verb() {
 }  // namespace
 
 std::vector<VerbSpec> request_verbs() {
-  return held_to_checkpoints({reserve_verb(), with_rows(commit_verb(), &value_rows_of), cancel_verb(),
-                              token_verb(), with_rows(pending_verb(), &decision_rows), approve_verb(),
-                              reject_verb()});
+  return with_evidence_options({reserve_verb(), with_rows(commit_verb(), &value_rows_of), cancel_verb(),
+                                token_verb(), with_rows(pending_verb(), &decision_rows), approve_verb(),
+                                reject_verb()});
 }
 
 }  // namespace epsilog::command

@@ -5,7 +5,7 @@
 #include "epsilog/ledger/ledger.hpp"
 #include "evidence_arguments.hpp"
 #include "ledger_arguments.hpp"
-#include "opened_ledger.hpp"
+#include "ledger_opening.hpp"
 #include "printable.hpp"
 #include "recovery_text.hpp"
 #include "report_json.hpp"
@@ -36,7 +36,7 @@ ExitCode recover_from(const UpkeepArguments& arguments, Console& console) {
   console.end_progress();
   const bool done = recovery.faults.empty();
   if (done && recovery.restored > 0) {
-    console.made(ledger + " has " + std::to_string(recovery.restored) + " lines of the replica");
+    console.set_recorded_note(ledger + " has " + std::to_string(recovery.restored) + " lines of the replica");
   }
   if (console.json()) {
     console.write(recover_from_json(ledger, recovery));
@@ -70,7 +70,7 @@ ExitCode recover(const UpkeepArguments& arguments, Console& console) {
       engine::recover(ledger, principal_argument(arguments), why, engine_options(arguments, console),
                       arguments.accept_rollback);
   const bool accepted = report.accepted.remembered > 0;
-  if (report.was_poisoned || accepted) console.made(ledger + " is usable again");
+  if (report.was_poisoned || accepted) console.set_recorded_note(ledger + " is usable again");
   if (console.json()) {
     console.write(recover_json(ledger, report));
   } else if (!console.quiet()) {
@@ -101,7 +101,7 @@ ExitCode clock_confirm(const UpkeepArguments& arguments, Console& console) {
   if (held) {
     transaction.confirm_clock(by);
     static_cast<void>(ledger.commit(std::move(transaction)));
-    console.made("the clock is confirmed as of " + now);
+    console.set_recorded_note("the clock is confirmed as of " + now);
   }
   if (console.json()) {
     console.write(clock_confirm_json(path, held ? held_at : "", now));
@@ -119,7 +119,8 @@ ExitCode relocate(const UpkeepArguments& arguments, Console& console) {
   const std::string why = why_argument(arguments.why);
   engine::Engine engine = engine::Engine::open(ledger, options_for_writing(arguments, console));
   const engine::RelocateReport report = engine.relocate(*arguments.dataset, *arguments.source, by, why);
-  if (report.changed) console.made("the source of " + report.dataset + " is found at " + report.to);
+  if (report.changed)
+    console.set_recorded_note("the source of " + report.dataset + " is found at " + report.to);
   if (console.json()) {
     console.write(relocate_json(report, engine.ledger_id()));
   } else if (!console.quiet()) {
@@ -207,7 +208,7 @@ VerbSpec relocate_verb() {
 }  // namespace
 
 std::vector<VerbSpec> upkeep_verbs() {
-  return held_to_checkpoints({recover_verb(), clock_confirm_verb(), relocate_verb()});
+  return with_evidence_options({recover_verb(), clock_confirm_verb(), relocate_verb()});
 }
 
 }  // namespace epsilog::command

@@ -33,7 +33,7 @@ std::string joined(const std::vector<std::string>& names) {
 ExitCode audit_check_proof(const EvidenceArguments& arguments, Console& console) {
   const engine::TrustedKeys keys = trusted_keys(arguments);
   const engine::ProvedLine proved = proved_line(file_argument(*arguments.file));
-  const engine::Attestation attestation = engine::attested(proved.proof.checkpoint, keys);
+  const engine::Attestation attestation = engine::verify_attestation(proved.proof.checkpoint, keys);
   require_included(proved.line, proved.proof);
   if (console.json()) {
     console.write(checked_proof_json(proved, attestation));

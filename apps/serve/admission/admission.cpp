@@ -6,20 +6,20 @@
 namespace epsilog::serve {
 namespace {
 
-BodyRoom::Limits room_for_bodies(const AdmissionLimits& limits) {
-  return {limits.body_bytes, limits.patience};
+BodyMemory::Limits body_memory_limits(const AdmissionLimits& limits) {
+  return {limits.body_bytes, limits.wait_max};
 }
 
 }  // namespace
 
 Admission::Admission(const AdmissionLimits& limits, std::function<Clock::time_point()> now)
-    : now_(std::move(now)), limits_(limits), bodies_(room_for_bodies(limits)) {}
+    : now_(std::move(now)), limits_(limits), bodies_(body_memory_limits(limits)) {}
 
 Admission::Principal& Admission::principal(const std::string& name) {
   const auto [at, fresh] = principals_.try_emplace(name);
   if (fresh) {
     at->second.tokens = static_cast<double>(limits_.burst);
-    at->second.filled = now_();
+    at->second.filled_at = now_();
   }
   return at->second;
 }
@@ -27,28 +27,28 @@ Admission::Principal& Admission::principal(const std::string& name) {
 /// Adds what time has.
 void Admission::fill(Principal& principal) {
   const Clock::time_point now = now_();
-  const double seconds = std::chrono::duration<double>(now - principal.filled).count();
-  principal.filled = now;
+  const double seconds = std::chrono::duration<double>(now - principal.filled_at).count();
+  principal.filled_at = now;
   principal.tokens = std::min(static_cast<double>(limits_.burst),
                               principal.tokens + seconds * static_cast<double>(limits_.per_second));
 }
 
-std::variant<Admission::Entry, NotAdmitted> Admission::enter(const std::string& name, bool curator,
-                                                             std::uint32_t user) {
+std::variant<Admission::Entry, AdmissionDenial> Admission::enter(const std::string& name, bool curator,
+                                                                 std::uint32_t user) {
   const std::scoped_lock lock(mutex_);
-  if (stopping_) return NotAdmitted::stopping;
+  if (stopping_) return AdmissionDenial::stopping;
   if (!curator) {
     Principal& asks = principal(name);
     fill(asks);
-    if (asks.tokens < 1) return NotAdmitted::too_fast;
+    if (asks.tokens < 1) return AdmissionDenial::too_fast;
     asks.tokens -= 1;
-    if (asks.in_flight >= limits_.in_flight) return NotAdmitted::too_many;
+    if (asks.in_flight >= limits_.in_flight) return AdmissionDenial::too_many;
     ++asks.in_flight;
   }
   return Entry(*this, name, curator, user);
 }
 
-bool Admission::has_turn(const std::string& name) {
+bool Admission::is_within_rate(const std::string& name) {
   const std::scoped_lock lock(mutex_);
   const auto found = principals_.find(name);
   if (found == principals_.end()) return true;
@@ -57,50 +57,50 @@ bool Admission::has_turn(const std::string& name) {
 }
 
 /// Takes a place if one is free and nobody waits for it. Requires  the lock.
-bool Admission::Entry::runs_at_once() {
+bool Admission::Entry::try_take_slot() {
   Admission& all = *admission_;
   std::size_t& taken = curator_ ? all.curator_running_ : all.running_;
-  const std::size_t places = curator_ ? all.limits_.curator_running : all.limits_.running;
-  if (taken >= places || (!curator_ && all.waiting_ > 0)) return false;
+  const std::size_t slots = curator_ ? all.limits_.curator_running : all.limits_.running;
+  if (taken >= slots || (!curator_ && all.waiting_ > 0)) return false;
   ++taken;
   running_ = true;
   return true;
 }
 
-std::optional<NotAdmitted> Admission::Entry::run() {
+std::optional<AdmissionDenial> Admission::Entry::wait_for_slot() {
   std::unique_lock lock(admission_->mutex_);
   Admission& all = *admission_;
   if (running_) return std::nullopt;
-  if (all.stopping_) return NotAdmitted::stopping;
-  if (runs_at_once()) return std::nullopt;
+  if (all.stopping_) return AdmissionDenial::stopping;
+  if (try_take_slot()) return std::nullopt;
   // A curator does not wait in a line: there are as many places as there may be connections of theirs.
-  if (curator_ || all.waiting_ + all.promised_ >= all.limits_.waiting) return NotAdmitted::full;
+  if (curator_ || all.waiting_ + all.promised_ >= all.limits_.waiting) return AdmissionDenial::full;
   Waiter waiter;
   std::deque<Waiter*>& line = all.principal(principal_).waiting;
   line.push_back(&waiter);
   ++all.waiting_;
-  waiter.woken.wait_for(lock, all.limits_.patience, [&] { return waiter.has_place || all.stopping_; });
-  if (waiter.has_place) {
+  waiter.woken.wait_for(lock, all.limits_.wait_max, [&] { return waiter.has_slot || all.stopping_; });
+  if (waiter.has_slot) {
     running_ = true;
     return std::nullopt;
   }
   std::erase(line, &waiter);
   --all.waiting_;
-  return all.stopping_ ? NotAdmitted::stopping : NotAdmitted::full;
+  return all.stopping_ ? AdmissionDenial::stopping : AdmissionDenial::full;
 }
 
-std::optional<NotAdmitted> Admission::Entry::promise() {
+std::optional<AdmissionDenial> Admission::Entry::promise_slot() {
   const std::scoped_lock lock(admission_->mutex_);
   Admission& all = *admission_;
-  if (all.stopping_) return NotAdmitted::stopping;
+  if (all.stopping_) return AdmissionDenial::stopping;
   const bool free = all.running_ < all.limits_.running && all.waiting_ == 0;
-  if (!curator_ && !free && all.waiting_ + all.promised_ >= all.limits_.waiting) return NotAdmitted::full;
+  if (!curator_ && !free && all.waiting_ + all.promised_ >= all.limits_.waiting) return AdmissionDenial::full;
   if (!curator_) ++all.promised_;
   promised_ = true;
   return std::nullopt;
 }
 
-void Admission::Entry::run_promised() {
+void Admission::Entry::wait_for_promised_slot() {
   std::unique_lock lock(admission_->mutex_);
   Admission& all = *admission_;
   if (!std::exchange(promised_, false)) return;
@@ -110,25 +110,25 @@ void Admission::Entry::run_promised() {
     return;
   }
   --all.promised_;
-  if (runs_at_once()) return;
+  if (try_take_slot()) return;
   Waiter waiter;
   all.principal(principal_).waiting.push_back(&waiter);
   ++all.waiting_;
-  waiter.woken.wait(lock, [&] { return waiter.has_place; });
+  waiter.woken.wait(lock, [&] { return waiter.has_slot; });
   running_ = true;
 }
 
-std::optional<NotAdmitted> Admission::Entry::hold(std::size_t bytes) {
-  if (curator_ || body_.hold(bytes)) return std::nullopt;
+std::optional<AdmissionDenial> Admission::Entry::try_take_memory(std::size_t bytes) {
+  if (curator_ || body_.try_take_memory(bytes)) return std::nullopt;
   const std::scoped_lock lock(admission_->mutex_);
-  return admission_->stopping_ ? NotAdmitted::stopping : NotAdmitted::full;
+  return admission_->stopping_ ? AdmissionDenial::stopping : AdmissionDenial::full;
 }
 
-void Admission::Entry::hold_surely(std::size_t bytes) {
-  if (!curator_) body_.hold_surely(bytes);
+void Admission::Entry::take_memory(std::size_t bytes) {
+  if (!curator_) body_.take_memory(bytes);
 }
 
-std::optional<NotAdmitted> Admission::Entry::count(std::size_t requests) {
+std::optional<AdmissionDenial> Admission::Entry::count_requests(std::size_t requests) {
   const std::scoped_lock lock(admission_->mutex_);
   if (curator_ || requests <= requests_) return std::nullopt;
   Admission& all = *admission_;
@@ -137,26 +137,26 @@ std::optional<NotAdmitted> Admission::Entry::count(std::size_t requests) {
   all.fill(asks);
   // One of those that may be asked at once was taken when it came.
   const std::size_t wanted = std::min(more, all.limits_.burst - std::min<std::size_t>(all.limits_.burst, 1));
-  if (asks.tokens < static_cast<double>(wanted)) return NotAdmitted::too_fast;
-  if (asks.in_flight - requests_ >= all.limits_.in_flight) return NotAdmitted::too_many;
+  if (asks.tokens < static_cast<double>(wanted)) return AdmissionDenial::too_fast;
+  if (asks.in_flight - requests_ >= all.limits_.in_flight) return AdmissionDenial::too_many;
   asks.tokens -= static_cast<double>(more);
   asks.in_flight += more;
   requests_ = requests;
   return std::nullopt;
 }
 
-std::optional<NotAdmitted> Admission::Entry::wait_long() {
+std::optional<AdmissionDenial> Admission::Entry::become_long_poll() {
   const std::scoped_lock lock(admission_->mutex_);
   if (long_poll_) return std::nullopt;
   Admission& all = *admission_;
-  if (all.stopping_) return NotAdmitted::stopping;
+  if (all.stopping_) return AdmissionDenial::stopping;
   if (!curator_) {
     Principal& asks = all.principal(principal_);
-    if (asks.long_polls >= all.limits_.long_polls) return NotAdmitted::too_many_waits;
+    if (asks.long_polls >= all.limits_.long_polls) return AdmissionDenial::too_many_long_polls;
     ++asks.long_polls;
     asks.in_flight -= requests_;
   }
-  if (running_) all.free_place(curator_);
+  if (running_) all.free_slot(curator_);
   running_ = false;
   long_poll_ = true;
   ++all.long_polls_;
@@ -164,7 +164,7 @@ std::optional<NotAdmitted> Admission::Entry::wait_long() {
 }
 
 /// Hands the place to who waits next: one of the principal after the one that was served last.
-void Admission::free_place(bool curator) {
+void Admission::free_slot(bool curator) {
   if (curator) {
     --curator_running_;
     return;
@@ -174,21 +174,21 @@ void Admission::free_place(bool curator) {
     --running_;
     return;
   }
-  auto next = principals_.upper_bound(served_last_);
+  auto next = principals_.upper_bound(last_served_principal_);
   while (next == principals_.end() || next->second.waiting.empty()) {
     next = next == principals_.end() ? principals_.begin() : std::next(next);
   }
   Waiter& waiter = *next->second.waiting.front();
   next->second.waiting.pop_front();
   --waiting_;
-  served_last_ = next->first;
-  waiter.has_place = true;
+  last_served_principal_ = next->first;
+  waiter.has_slot = true;
   waiter.woken.notify_one();
 }
 
 void Admission::leave(Entry& entry) noexcept {
   const std::scoped_lock lock(mutex_);
-  if (entry.running_) free_place(entry.curator_);
+  if (entry.running_) free_slot(entry.curator_);
   if (entry.promised_ && !entry.curator_) --promised_;
   if (entry.long_poll_) --long_polls_;
   if (entry.curator_) return;
@@ -213,7 +213,7 @@ void Admission::forget(const std::string& name) {
 void Admission::change(const AdmissionLimits& limits) {
   const std::scoped_lock lock(mutex_);
   limits_ = limits;
-  bodies_.change(room_for_bodies(limits));
+  bodies_.change(body_memory_limits(limits));
 }
 
 void Admission::stop() {

@@ -21,7 +21,7 @@
 #include <string>
 #include <variant>
 
-#include "body_room.hpp"
+#include "body_memory.hpp"
 
 namespace epsilog::serve {
 
@@ -34,15 +34,15 @@ struct AdmissionLimits {
   std::size_t per_second = 100;
   std::size_t burst = 200;
   std::size_t body_bytes = 64 << 20;
-  std::chrono::milliseconds patience{10'000};  ///< how long one waits for a place, and for room for a body
+  std::chrono::milliseconds wait_max{10'000};  ///< how long one waits for a place, and for room for a body
 };
 
-enum class NotAdmitted {
-  too_fast,        ///< 429: the principal asks faster than it may
-  too_many,        ///< 429: the principal has too many requests under way
-  too_many_waits,  ///< 429: the principal has too many long polls
-  full,            ///< 503: too much waits already, or waited too long
-  stopping,        ///< 503: the daemon ends
+enum class AdmissionDenial {
+  too_fast,             ///< 429: the principal asks faster than it may
+  too_many,             ///< 429: the principal has too many requests under way
+  too_many_long_polls,  ///< 429: the principal has too many long polls
+  full,                 ///< 503: too much waits already, or waited too long
+  stopping,             ///< 503: the daemon ends
 };
 
 class Admission final {
@@ -61,29 +61,29 @@ class Admission final {
     ~Entry();
 
     /// Waits for a place, in turn. None: it has one until the entry ends.
-    [[nodiscard]] std::optional<NotAdmitted> run();
+    [[nodiscard]] std::optional<AdmissionDenial> wait_for_slot();
     /// Promises a place to a request that cannot be refused any more once its body has begun: it counts as
-    /// one that waits, holds no place until run_promised(), and is refused here or never.
-    [[nodiscard]] std::optional<NotAdmitted> promise();
+    /// one that waits, holds no place until wait_for_promised_slot(), and is refused here or never.
+    [[nodiscard]] std::optional<AdmissionDenial> promise_slot();
     /// Waits for the place that was promised, for as long as it takes, also after stop().
-    /// Requires  promise() returned none.
-    void run_promised();
+    /// Requires  promise_slot() returned none.
+    void wait_for_promised_slot();
     /// Takes memory for so many bytes more of the body, until the entry ends, and waits in line for it
-    /// (body_room.hpp).
-    [[nodiscard]] std::optional<NotAdmitted> hold(std::size_t bytes);
+    /// (body_memory.hpp).
+    [[nodiscard]] std::optional<AdmissionDenial> try_take_memory(std::size_t bytes);
     /// The same for a body that cannot be refused any more.
-    void hold_surely(std::size_t bytes);
+    void take_memory(std::size_t bytes);
     /// It is a batch of so many requests, and counts as that many: under way, and by how fast its principal
     /// asks. One that is larger than what may be asked at once is let in where all of that is there, and is
     /// paid off by waiting afterwards. Call it once at most.
-    [[nodiscard]] std::optional<NotAdmitted> count(std::size_t requests);
+    [[nodiscard]] std::optional<AdmissionDenial> count_requests(std::size_t requests);
     /// Gives its place up, and counts as a long poll instead of as a request under way.
-    [[nodiscard]] std::optional<NotAdmitted> wait_long();
+    [[nodiscard]] std::optional<AdmissionDenial> become_long_poll();
 
    private:
     friend class Admission;
     Entry(Admission& admission, std::string principal, bool curator, std::uint32_t user);
-    [[nodiscard]] bool runs_at_once();
+    [[nodiscard]] bool try_take_slot();
 
     Admission* admission_;
     std::string principal_;
@@ -91,16 +91,16 @@ class Admission final {
     bool running_ = false;
     bool promised_ = false;
     bool long_poll_ = false;
-    BodyRoom::Claim body_;
+    BodyMemory::Claim body_;
     std::size_t requests_ = 1;  // under way
   };
 
   /// `user` is the uid that the request comes from.
-  [[nodiscard]] std::variant<Entry, NotAdmitted> enter(const std::string& principal, bool curator,
-                                                       std::uint32_t user = 0);
+  [[nodiscard]] std::variant<Entry, AdmissionDenial> enter(const std::string& principal, bool curator,
+                                                           std::uint32_t user = 0);
 
   /// Returns whether a request of that name could be asked now, as far as its rate goes. Takes nothing.
-  [[nodiscard]] bool has_turn(const std::string& principal);
+  [[nodiscard]] bool is_within_rate(const std::string& principal);
 
   void change(const AdmissionLimits& limits);
   /// From now on nobody enters, and who waits is told so.
@@ -118,20 +118,20 @@ class Admission final {
  private:
   struct Waiter {
     std::condition_variable woken;
-    bool has_place = false;
+    bool has_slot = false;
   };
   struct Principal {
     std::size_t in_flight = 0;
     std::size_t long_polls = 0;
     double tokens =
         0;  // of requests it may still make at once, below 0 after a batch; no quantity of privacy
-    Clock::time_point filled{};
+    Clock::time_point filled_at{};
     std::deque<Waiter*> waiting;
   };
 
   Principal& principal(const std::string& name);
   void leave(Entry& entry) noexcept;
-  void free_place(bool curator);
+  void free_slot(bool curator);
   void forget(const std::string& name);
   void fill(Principal& principal);
 
@@ -139,14 +139,14 @@ class Admission final {
   mutable std::mutex mutex_;  // guards what follows
   AdmissionLimits limits_;
   std::map<std::string, Principal> principals_;
-  std::string served_last_;  // whose turn it was last
+  std::string last_served_principal_;  // whose turn it was last
   std::size_t running_ = 0;
   std::size_t curator_running_ = 0;
   std::size_t waiting_ = 0;
   std::size_t long_polls_ = 0;
   std::size_t promised_ = 0;  // places that nobody waits for yet
   bool stopping_ = false;
-  BodyRoom bodies_;  // has a mutex of its own, which is taken last
+  BodyMemory bodies_;  // has a mutex of its own, which is taken last
 };
 
 }  // namespace epsilog::serve

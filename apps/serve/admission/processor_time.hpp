@@ -33,7 +33,7 @@ class ProcessorTime final {
       : now_(std::move(now)), limits_(limits) {}
 
   /// Returns how long the principal has to wait until there is time left; zero: not at all.
-  [[nodiscard]] std::chrono::milliseconds wait(const std::string& principal);
+  [[nodiscard]] std::chrono::milliseconds time_to_wait(const std::string& principal);
   /// Takes what was used. Returns whether the principal owes as much as it may: what it computes ends then.
   bool spend(const std::string& principal, Time used);
 
@@ -41,38 +41,38 @@ class ProcessorTime final {
 
   /// The turn of a principal to compute, which one computation of it has at a time. Thread-safety: one
   /// thread.
-  class Turn final {
+  class ComputeLock final {
    public:
-    Turn(ProcessorTime& time, std::string principal) : time_(time), principal_(std::move(principal)) {}
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-    ~Turn() { end(); }
+    ComputeLock(ProcessorTime& time, std::string principal) : time_(time), principal_(std::move(principal)) {}
+    ComputeLock(const ComputeLock&) = delete;
+    ComputeLock& operator=(const ComputeLock&) = delete;
+    ~ComputeLock() { release(); }
 
     /// Waits until nobody else has it. Returns false if `given_up`, which is asked now and then, said so
     /// before.
-    [[nodiscard]] bool take(const std::function<bool()>& given_up);
-    void end() noexcept;
+    [[nodiscard]] bool acquire(const std::function<bool()>& given_up);
+    void release() noexcept;
 
    private:
     ProcessorTime& time_;
     const std::string principal_;
-    bool taken_ = false;
+    bool acquired_ = false;
   };
 
  private:
-  struct Account {
+  struct Allowance {
     Time left{};  ///< below zero: owed
-    Clock::time_point filled{};
+    Clock::time_point filled_at{};
   };
   /// The account, filled. Requires  the lock.
-  Account& filled(const std::string& principal);
+  Allowance& refilled_allowance(const std::string& principal);
 
   const std::function<Clock::time_point()> now_;
   std::mutex mutex_;  // guards what follows
   ProcessorLimits limits_;
-  std::map<std::string, Account> accounts_;  // those that are full are forgotten
-  std::set<std::string> computing_;          // principals of whom somebody has the turn
-  std::condition_variable turn_ended_;
+  std::map<std::string, Allowance> allowances_;  // those that are full are forgotten
+  std::set<std::string> computing_principals_;   // principals of whom somebody has the turn
+  std::condition_variable released_;
 };
 
 /// Processor time of the calling thread, from its making on.

@@ -26,30 +26,31 @@ namespace epsilog::serve {
 
 class Api final : public Service {
  public:
-  Api(const Parts& parts, std::size_t refusals_per_hour, const CostLimits& costs = {})
-      : parts_(parts), refusals_per_hour_(refusals_per_hour), costs_(costs) {}
+  Api(const ApiContext& context, std::size_t refusals_per_hour, const CostLimits& costs = {})
+      : context_(context), refusals_per_hour_(refusals_per_hour), costs_(costs) {}
 
   [[nodiscard]] Response answer(const RequestHead& head, const Peer& peer, Body& body) override;
-  [[nodiscard]] Response refusal(int status, std::string_view code, std::string_view message) override;
+  [[nodiscard]] Response problem_response(int status, std::string_view code,
+                                          std::string_view message) override;
 
   void change(std::size_t refusals_per_hour) { refusals_per_hour_ = refusals_per_hour; }
   void change(const CostLimits& limits);
 
  private:
   /// Sets `let_in` once it is counted as a request of who asks.
-  [[nodiscard]] Response routed(const Route& route, const std::string& id, const RequestHead& head,
-                                const Peer& peer, Body& body, bool& let_in);
-  /// Throws  Refused (401); (429) for a uid of which so many were not let in that this is decided without a
+  [[nodiscard]] Response dispatch(const Route& route, const std::string& id, const RequestHead& head,
+                                  const Peer& peer, Body& body, bool& let_in);
+  /// Throws  HttpProblem (401); (429) for a uid of which so many were not let in that this is decided without a
   /// look at the ledger.
-  [[nodiscard]] Caller identified(const Route& route, const RequestHead& head, const Peer& peer);
+  [[nodiscard]] Caller identify(const Route& route, const RequestHead& head, const Peer& peer);
   /// Counts a request that is not let in as one of its uid. Returns the answer, or 429 where there were too
   /// many.
-  [[nodiscard]] Response turned_away(const Peer& peer, const Refused& refused);
+  [[nodiscard]] Response turn_away(const Peer& peer, const HttpProblem& refused);
   /// Counts a question about a dataset that is not there for the caller as a refusal, and logs who asked,
   /// until the caller has no refusals left.
   void count_concealed(const Call& call, const engine::ConcealedDataset& none);
 
-  Parts parts_;
+  ApiContext context_;
   std::atomic<std::size_t> refusals_per_hour_;
   Costs costs_;
 };

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "audits.hpp"
+#include "audit_jobs.hpp"
 #include "body_object.hpp"
 #include "call.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -23,11 +23,11 @@ using engine::StorageCheck;
 using State = Verification::State;
 
 /// So many faults of a ledger are told; who wants all of them has the command.
-constexpr std::size_t kFaultsTold = 100;
+constexpr std::size_t kFaultsShownMax = 100;
 /// How long composing may take. Whoever needs longer has the command.
-constexpr std::chrono::seconds kComposing(60);
+constexpr std::chrono::seconds kReaccountTimeMax(60);
 /// One figure of them is not broken off.
-constexpr std::size_t kLawsMost = 10'000;
+constexpr std::size_t kLawsMax = 10'000;
 
 constexpr std::pair<std::string_view, StorageCheck> kStorage[] = {
     {"full", StorageCheck::full}, {"quick", StorageCheck::quick}, {"none", StorageCheck::none}};
@@ -73,7 +73,7 @@ std::string message_of(const engine::AuditFault& fault) {
 Json faults_of(const std::vector<engine::AuditFault>& faults) {
   Json list = Json::array();
   for (const engine::AuditFault& fault : faults) {
-    if (list.size() == kFaultsTold) break;
+    if (list.size() == kFaultsShownMax) break;
     list.push_back({{"record", fault.record}, {"code", fault.code}, {"message", message_of(fault)}});
   }
   return list;
@@ -86,12 +86,12 @@ Json failure_of(const Verification& verification) {
   } catch (const std::exception& error) {
     return Json::parse(problem(error, "").body);
   } catch (...) {
-    return problem_object(Refused(500, "internal", "the daemon failed"));
+    return problem_object(HttpProblem(500, "internal", "the daemon failed"));
   }
 }
 
-Response standing_of(const Call& call, int status, const Verification& verification) {
-  Json object{{"ledger_id", call.parts.ledger_id},
+Response verification_response(const Call& call, int status, const Verification& verification) {
+  Json object{{"ledger_id", call.context.ledger_id},
               {"id", verification.id},
               {"state", name_of(verification.state)},
               {"percent", verification.percent},
@@ -109,51 +109,52 @@ Response standing_of(const Call& call, int status, const Verification& verificat
     object["claimed_approvals"] = command::claimed_approvals_json(*report);
     object["ended_credentials"] = command::ended_credentials_json(*report);
   }
-  return json(status, object);
+  return json_response(status, object);
 }
 
 /// Throws  NotFound.
-Verification of_call(const std::optional<Verification>& found) {
+Verification require_verification(const std::optional<Verification>& found) {
   if (!found) throw NotFound("no verification of that id was begun, or it is long over");
   return *found;
 }
 
 Response verify(Call& call) {
-  BodyObject body(call.read_body(kBody));
+  BodyObject body(call.read_body(kBodyBytesMax));
   const StorageCheck storage = storage_of(body.string("storage").value_or("full"));
   body.expect_no_more();
-  const Audits::Begun begun = call.parts.audits.begin(call.caller.who.name, storage);
+  const AuditJobs::StartedVerification begun =
+      call.context.audits.start_verification(call.caller.actor.name, storage);
   if (!begun.fresh) {
-    throw Refused(409, "verification_running",
-                  "verification " + begun.verification.id + " runs: wait until it ends, or cancel it");
+    throw HttpProblem(409, "verification_running",
+                      "verification " + begun.verification.id + " runs: wait until it ends, or cancel it");
   }
-  Response response = standing_of(call, 201, begun.verification);
+  Response response = verification_response(call, 201, begun.verification);
   response.headers.push_back({"location", "/v1/verifications/" + begun.verification.id});
   return response;
 }
 
 Response read_verification(Call& call) {
-  call.run();
-  const std::int64_t seconds = call.number("wait", kWaitMost, 0);
-  Verification found = of_call(call.parts.audits.find(call.id));
+  call.wait_for_slot();
+  const std::int64_t seconds = call.number("wait", kLongPollSecondsMax, 0);
+  Verification found = require_verification(call.context.audits.find(call.id));
   if (seconds > 0 && !found.ended()) {
-    const auto ended = [&audits = call.parts.audits, id = call.id] {
+    const auto ended = [&audits = call.context.audits, id = call.id] {
       const auto one = audits.find(id);
       return !one || one->ended();
     };
     call.poll(
-        seconds, [&] { return Awaited{.decisions = false, .ended = ended}; },
+        seconds, [&] { return PollCondition{.decisions = false, .ended = ended}; },
         [&] {
-          found = of_call(call.parts.audits.find(call.id));
+          found = require_verification(call.context.audits.find(call.id));
           return found.ended();
         });
   }
-  return standing_of(call, 200, found);
+  return verification_response(call, 200, found);
 }
 
 Response cancel_verification(Call& call) {
-  expect_empty(call.read_body(kBody));
-  return standing_of(call, 200, of_call(call.parts.audits.cancel(call.id)));
+  expect_empty(call.read_body(kBodyBytesMax));
+  return verification_response(call, 200, require_verification(call.context.audits.cancel(call.id)));
 }
 
 std::vector<Accountant> accountants_of(const std::string& name) {
@@ -171,8 +172,8 @@ engine::ReaccountQuestion question_of(BodyObject& body) {
   engine::ReaccountQuestion question;
   question.dataset = body.string("dataset").value_or("");
   question.accountants = accountants_of(body.string("accountant").value_or("all"));
-  question.scopes = body.truth("scopes").value_or(false);
-  question.laws_max = kLawsMost;
+  question.scopes = body.boolean("scopes").value_or(false);
+  question.laws_max = kLawsMax;
   const auto delta = body.number("delta");
   const auto epsilon = body.number("epsilon");
   if (delta && epsilon) throw BadBody("delta and epsilon: give either, the other is what is asked");
@@ -183,41 +184,42 @@ engine::ReaccountQuestion question_of(BodyObject& body) {
 }
 
 Response reaccount(Call& call) {
-  BodyObject body(call.read_body(kBody));
+  BodyObject body(call.read_body(kBodyBytesMax));
   const engine::ReaccountQuestion question = question_of(body);
-  const Audits::Composing composing = call.parts.audits.compose();
-  if (!composing) throw Refused(503, "overloaded", "another reaccount is being composed").retry_in(5);
-  const auto until = std::chrono::steady_clock::now() + kComposing;
+  const AuditJobs::ReaccountLock composing = call.context.audits.try_lock_reaccount();
+  if (!composing)
+    throw HttpProblem(503, "overloaded", "another reaccount is being composed").with_retry_after(5);
+  const auto until = std::chrono::steady_clock::now() + kReaccountTimeMax;
   const auto too_long = [] {
-    return Refused(503, "took_too_long",
-                   "to compose what is on record takes longer than the daemon does; the command goes on");
+    return HttpProblem(503, "took_too_long",
+                       "to compose what is on record takes longer than the daemon does; the command goes on");
   };
   const auto look = [&](double) {
-    if (call.parts.audits.stopping()) throw not_admitted(NotAdmitted::stopping);
+    if (call.context.audits.stopping()) throw admission_problem(AdmissionDenial::stopping);
     if (std::chrono::steady_clock::now() >= until) throw too_long();
   };
   Json datasets = Json::array();
   try {
     for (const engine::Reaccount& answer :
-         engine::reaccount(call.parts.ledger_path, question, engine::Progress(look))) {
+         engine::reaccount(call.context.ledger_path, question, engine::Progress(look))) {
       datasets.push_back(command::object_json(command::reaccount_figures(answer)));
     }
   } catch (const engine::TooManyLaws&) {
     throw too_long();
   }
-  call.decide_again();  // it took its time
-  return json(200, {{"ledger_id", call.parts.ledger_id},
-                    {"label", engine::kReaccountLabel},
-                    {"datasets", std::move(datasets)}});
+  call.reidentify_caller();  // it took its time
+  return json_response(200, {{"ledger_id", call.context.ledger_id},
+                             {"label", engine::kReaccountLabel},
+                             {"datasets", std::move(datasets)}});
 }
 
 }  // namespace
 
 std::vector<Route> audit_routes() {
-  return {{"POST", "/v1/verifications", Who::auditor, true, {}, &verify},
-          {"GET", "/v1/verifications/{id}", Who::auditor, false, {"wait"}, &read_verification},
-          {"POST", "/v1/verifications/{id}/cancel", Who::auditor, true, {}, &cancel_verification},
-          {"POST", "/v1/reaccounts", Who::auditor, true, {}, &reaccount, Effort::computes}};
+  return {{"POST", "/v1/verifications", RouteAccess::auditor, true, {}, &verify},
+          {"GET", "/v1/verifications/{id}", RouteAccess::auditor, false, {"wait"}, &read_verification},
+          {"POST", "/v1/verifications/{id}/cancel", RouteAccess::auditor, true, {}, &cancel_verification},
+          {"POST", "/v1/reaccounts", RouteAccess::auditor, true, {}, &reaccount, Effort::computes}};
 }
 
 }  // namespace epsilog::serve

@@ -12,7 +12,7 @@
 #include "new_questions.hpp"
 #include "problem.hpp"
 #include "recorded_names.hpp"
-#include "sight.hpp"
+#include "visibility.hpp"
 
 namespace epsilog::serve {
 namespace {
@@ -21,27 +21,27 @@ using accounting::Rational;
 using command::Json;
 using engine::Answer;
 
-std::string place(std::size_t index) {
+std::string index_prefix(std::size_t index) {
   return "requests[" + std::to_string(index) + "]: ";
 }
 
 /// What is thrown about one of them names which it is.
 template <class Part>
-void naming(std::size_t index, const Part& part) {
+void name_index_in_errors(std::size_t index, const Part& part) {
   try {
     part();
   } catch (const BadBody& error) {
-    throw BadBody(place(index) + error.what());
-  } catch (const Refused& refused) {
-    throw Refused(refused.status(), refused.code(), place(index) + refused.detail());
+    throw BadBody(index_prefix(index) + error.what());
+  } catch (const HttpProblem& refused) {
+    throw HttpProblem(refused.status(), refused.code(), index_prefix(index) + refused.detail());
   } catch (const InvalidParameter& error) {
-    throw InvalidParameter(place(index) + error.what());
+    throw InvalidParameter(index_prefix(index) + error.what());
   } catch (const engine::ConcealedDataset& none) {
-    throw engine::ConcealedDataset(none.dataset(), place(index));
+    throw engine::ConcealedDataset(none.dataset(), index_prefix(index));
   } catch (const NotFound& error) {
-    throw NotFound(place(index) + error.what());
+    throw NotFound(index_prefix(index) + error.what());
   } catch (const Underivable& error) {
-    throw Underivable(place(index) + error.what());
+    throw Underivable(index_prefix(index) + error.what());
   }
 }
 
@@ -62,7 +62,7 @@ std::vector<Rational> all_alphas(const Batch& batch) {
 
 /// What that one asked for, in its order: accuracies, or intervals.
 template <class AtAlpha>
-void keep(std::vector<AtAlpha>& told, const std::vector<Rational>& alphas) {
+void keep_requested_alphas(std::vector<AtAlpha>& told, const std::vector<Rational>& alphas) {
   std::vector<AtAlpha> kept;
   for (const Rational& alpha : alphas) {
     const auto at =
@@ -74,19 +74,19 @@ void keep(std::vector<AtAlpha>& told, const std::vector<Rational>& alphas) {
 
 /// Of all that it was asked to decide the engine says what is wrong with the first, not which that is.
 void name_undecidable(const Call& call, const Batch& batch) {
-  ledger::Snapshot view = call.parts.view.snapshot();
+  ledger::Snapshot view = call.context.view.snapshot();
   for (std::size_t i = 0; i < batch.requests.size(); ++i) {
     if (is_retry(view, batch.requests[i])) continue;
-    naming(i, [&] { static_cast<void>(call.engine().plan(batch.requests[i], {})); });
+    name_index_in_errors(i, [&] { static_cast<void>(call.engine().plan(batch.requests[i], {})); });
   }
 }
 
-std::vector<Answer> decided(const Call& call, const Batch& batch, const std::vector<Rational>& alphas) {
+std::vector<Answer> decide_batch(const Call& call, const Batch& batch, const std::vector<Rational>& alphas) {
   mechanisms::SystemBits bits;
-  InVain in_vain(call);
+  UnchangedRequestCost in_vain(call);
   try {
     std::vector<Answer> answers = call.engine().release_many(batch.requests, bits, alphas);
-    for (const Answer& answer : answers) in_vain.became(answer);
+    for (const Answer& answer : answers) in_vain.note_outcome(answer);
     return answers;
   } catch (const NotFound&) {
     name_undecidable(call, batch);
@@ -115,26 +115,26 @@ void check_element(const Call& call, const engine::Request& request) {
 }  // namespace
 
 Batch read_batch(Call& call, std::vector<BodyValue> elements) {
-  if (elements.empty() || elements.size() > kBatchMost) {
-    throw BadBody("requests: from 1 to " + std::to_string(kBatchMost) + " of them are expected");
+  if (elements.empty() || elements.size() > kBatchRequestsMax) {
+    throw BadBody("requests: from 1 to " + std::to_string(kBatchRequestsMax) + " of them are expected");
   }
   if (call.head.header("idempotency-key") != nullptr) {
-    throw Refused(400, "bad_key",
-                  "Idempotency-Key is of one request: each of several has the member 'key' of its own");
+    throw HttpProblem(400, "bad_key",
+                      "Idempotency-Key is of one request: each of several has the member 'key' of its own");
   }
   Batch batch;
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    naming(i, [&] {
+    name_index_in_errors(i, [&] {
       if (elements[i].kind != BodyValue::Kind::object) throw BadBody("an object is expected");
       BodyObject body(std::move(elements[i]));
-      Asked one = asked(body, nullptr, call.caller, Asking::release);
+      ParsedRequest one = parse_request(body, nullptr, call.caller, RequestKind::release);
       check_element(call, one.request);
       batch.requests.push_back(std::move(one.request));
       batch.alphas.push_back(std::move(one.alphas));
     });
   }
   // Only what can be asked counts as so much.
-  require(call.entry.count(elements.size()));
+  require_admitted(call.entry.count_requests(elements.size()));
   require_new_questions(call, batch.requests, all_alphas(batch).size());
   return batch;
 }
@@ -143,18 +143,18 @@ Response release_batch(Call& call, const Batch& batch) {
   const std::string& first = batch.requests.front().dataset;
   const bool one_dataset = std::all_of(batch.requests.begin(), batch.requests.end(),
                                        [&](const engine::Request& one) { return one.dataset == first; });
-  if (one_dataset) call.about = first;
-  std::vector<Answer> answers = decided(call, batch, all_alphas(batch));
-  call.parts.view.recorded();
+  if (one_dataset) call.dataset = first;
+  std::vector<Answer> answers = decide_batch(call, batch, all_alphas(batch));
+  call.context.view.notify_recorded();
   Json decisions = Json::array();
   for (std::size_t i = 0; i < answers.size(); ++i) {
     for (std::vector<engine::Accuracy>& accuracy : answers[i].planned.accuracy) {
-      keep(accuracy, batch.alphas[i]);
+      keep_requested_alphas(accuracy, batch.alphas[i]);
     }
-    keep(answers[i].released.intervals, batch.alphas[i]);
-    decisions.push_back(told_among_others(call, std::move(answers[i]), 201));
+    keep_requested_alphas(answers[i].released.intervals, batch.alphas[i]);
+    decisions.push_back(decision_object(call, std::move(answers[i]), 201));
   }
-  return json(200, {{"ledger_id", call.parts.ledger_id}, {"decisions", std::move(decisions)}});
+  return json_response(200, {{"ledger_id", call.context.ledger_id}, {"decisions", std::move(decisions)}});
 }
 
 }  // namespace epsilog::serve

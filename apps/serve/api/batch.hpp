@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <vector>
 
-#include "asked.hpp"
 #include "call.hpp"
+#include "parsed_request.hpp"
 
 namespace epsilog::serve {
 
 /// So many requests one body may have.
-inline constexpr std::size_t kBatchMost = 500;
+inline constexpr std::size_t kBatchRequestsMax = 500;
 
 struct Batch {
   std::vector<engine::Request> requests;
@@ -20,7 +20,7 @@ struct Batch {
 };
 
 /// The member `requests`, each of which is what the body of one release is; the call counts as so many.
-/// Throws  BadBody, InvalidParameter, Refused, all naming the index; Refused (429): that many new questions
+/// Throws  BadBody, InvalidParameter, HttpProblem, all naming the index; HttpProblem (429): that many new questions
 /// not now.
 [[nodiscard]] Batch read_batch(Call& call, std::vector<BodyValue> elements);
 

@@ -16,7 +16,7 @@ constexpr std::size_t kMembersMax = 256;
 constexpr std::size_t kValuesMax = 32'768;
 constexpr std::size_t kShownMax = 60;
 
-std::string shown(std::string_view name) {
+std::string quoted_name(std::string_view name) {
   return "'" + std::string(name.substr(0, kShownMax)) + "'";
 }
 
@@ -27,7 +27,7 @@ class Builder final : public nlohmann::json_sax<Parser> {
   [[nodiscard]] const std::string& fault() const { return fault_; }
 
   bool null() override { return add({Kind::null, "null", {}, {}}); }
-  bool boolean(bool value) override { return add({Kind::truth, value ? "true" : "false", {}, {}}); }
+  bool boolean(bool value) override { return add({Kind::boolean, value ? "true" : "false", {}, {}}); }
   bool number_integer(std::int64_t value) override { return number(std::to_string(value)); }
   bool number_unsigned(std::uint64_t value) override { return number(std::to_string(value)); }
   bool number_float(double, const std::string& text) override { return number(text); }
@@ -40,9 +40,9 @@ class Builder final : public nlohmann::json_sax<Parser> {
   bool key(std::string& name) override {
     std::vector<std::string>& names = open_.back()->names;
     if (std::find(names.begin(), names.end(), name) != names.end()) {
-      return faulty(shown(name) + " stands there twice");
+      return fail(quoted_name(name) + " stands there twice");
     }
-    if (names.size() == kMembersMax) return faulty("it has an object of more members than any request");
+    if (names.size() == kMembersMax) return fail("it has an object of more members than any request");
     names.push_back(std::move(name));
     return true;
   }
@@ -53,26 +53,26 @@ class Builder final : public nlohmann::json_sax<Parser> {
 
  private:
   bool number(std::string text) { return add({Kind::number, std::move(text), {}, {}}); }
-  bool faulty(std::string fault) {
+  bool fail(std::string fault) {
     fault_ = std::move(fault);
     return false;
   }
-  bool counted() { return ++values_ <= kValuesMax || faulty("it has more values than any request"); }
+  bool count_value() { return ++values_ <= kValuesMax || fail("it has more values than any request"); }
   bool add(BodyValue value) {
-    if (!counted()) return false;
-    place(std::move(value));
+    if (!count_value()) return false;
+    append_value(std::move(value));
     return true;
   }
-  BodyValue* place(BodyValue value) {
+  BodyValue* append_value(BodyValue value) {
     if (open_.empty()) return &(root_ = std::move(value));
     open_.back()->items.push_back(std::move(value));
     return &open_.back()->items.back();
   }
   bool open(Kind kind) {
-    if (open_.size() >= kDepthMax) return faulty("it has more levels than any request");
-    if (!counted()) return false;
+    if (open_.size() >= kDepthMax) return fail("it has more levels than any request");
+    if (!count_value()) return false;
     // Items of what is open do not move until it closes: only the last of it grows.
-    open_.push_back(place({kind, "", {}, {}}));
+    open_.push_back(append_value({kind, "", {}, {}}));
     return true;
   }
   bool close() {
@@ -141,10 +141,10 @@ std::optional<std::string> BodyObject::number(std::string_view name) {
   return value->text;
 }
 
-std::optional<bool> BodyObject::truth(std::string_view name) {
+std::optional<bool> BodyObject::boolean(std::string_view name) {
   const BodyValue* value = find(name);
   if (value == nullptr) return std::nullopt;
-  if (value->kind != Kind::truth) throw BadBody(std::string(name) + ": true or false is expected");
+  if (value->kind != Kind::boolean) throw BadBody(std::string(name) + ": true or false is expected");
   return value->text == "true";
 }
 
@@ -162,7 +162,7 @@ std::vector<std::string> BodyObject::numbers(std::string_view name) {
   return texts;
 }
 
-std::optional<std::vector<BodyValue>> BodyObject::taken_list(std::string_view name) {
+std::optional<std::vector<BodyValue>> BodyObject::take_list(std::string_view name) {
   const BodyValue* value = find(name);
   if (value == nullptr) return std::nullopt;
   if (value->kind != Kind::array) throw BadBody(std::string(name) + ": a list is expected");
@@ -179,7 +179,7 @@ void BodyObject::expect_no_more() const {
   for (const std::string& name : object_.names) {
     if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
     const std::string nearest = engine::nearest(name, known_);
-    throw BadBody(shown(name) + " is not known here" +
+    throw BadBody(quoted_name(name) + " is not known here" +
                   (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
   }
 }

@@ -21,7 +21,7 @@ class BadBody : public Error {
 };
 
 struct BodyValue {
-  enum class Kind { null, truth, number, string, array, object };
+  enum class Kind { null, boolean, number, string, array, object };
   Kind kind = Kind::null;
   std::string text;                ///< of a string its content, of a number and a truth value as it was sent
   std::vector<std::string> names;  ///< of an object, of its items
@@ -46,11 +46,11 @@ class BodyObject final {
   [[nodiscard]] std::optional<std::vector<std::string>> strings(std::string_view name);
   /// A number, or a string, that holds one: its text.
   [[nodiscard]] std::optional<std::string> number(std::string_view name);
-  [[nodiscard]] std::optional<bool> truth(std::string_view name);
+  [[nodiscard]] std::optional<bool> boolean(std::string_view name);
   /// A list of what number() takes.
   [[nodiscard]] std::vector<std::string> numbers(std::string_view name);
   /// The items of a list, whatever they are; they are taken out of it.
-  [[nodiscard]] std::optional<std::vector<BodyValue>> taken_list(std::string_view name);
+  [[nodiscard]] std::optional<std::vector<BodyValue>> take_list(std::string_view name);
 
   /// Throws  BadBody if there is none.
   [[nodiscard]] std::string required_string(std::string_view name);

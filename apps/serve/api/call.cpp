@@ -14,7 +14,7 @@
 #include "epsilog/ledger/ledger_time.hpp"
 #include "problem.hpp"
 #include "route.hpp"
-#include "sight.hpp"
+#include "visibility.hpp"
 
 namespace epsilog::serve {
 namespace {
@@ -26,17 +26,17 @@ using engine::RequestState;
 
 constexpr std::string_view kJson = "application/json";
 
-Answer visible(const Call& call, Answer answer) {
-  auto seen_of_it = seen(call.caller, std::move(answer));
-  if (!seen_of_it) throw none_of_yours();
-  if (command::withheld(*seen_of_it)) {
-    const char* why = seen_of_it->recorded.replica_behind ? "replica_behind" : "not_durable";
-    throw Refused(503, why,
-                  "decision " + seen_of_it->recorded.decision_id +
-                      " is on record and told once it is durable everywhere: ask again")
-        .retry_in(1);
+Answer disclosable_answer(const Call& call, Answer answer) {
+  auto seen_part = answer_as_seen(call.caller, std::move(answer));
+  if (!seen_part) throw request_not_found();
+  if (command::is_withheld(*seen_part)) {
+    const char* why = seen_part->recorded.replica_behind ? "replica_behind" : "not_durable";
+    throw HttpProblem(503, why,
+                      "decision " + seen_part->recorded.decision_id +
+                          " is on record and told once it is durable everywhere: ask again")
+        .with_retry_after(1);
   }
-  return std::move(*seen_of_it);
+  return std::move(*seen_part);
 }
 
 std::string etag_of(const Answer& answer) {
@@ -64,17 +64,17 @@ bool conflicts(const Answer& answer) {
 }
 
 /// How a decision is told: the status of the answer, its object, and its ETag, "" without.
-struct Told {
+struct DecisionReply {
   int status = 200;
   Json object;
   std::string etag = {};
 };
 
-/// Throws  NotFound; Refused (503).
-Told told(const Call& call, Answer answer, int fresh) {
-  answer = visible(call, std::move(answer));
+/// Throws  NotFound; HttpProblem (503).
+DecisionReply decision_reply(const Call& call, Answer answer, int fresh) {
+  answer = disclosable_answer(call, std::move(answer));
   const auto with = [&](int status) {
-    return Told{status, command::answer_object(answer, AnswerKind::release), etag_of(answer)};
+    return DecisionReply{status, command::answer_object(answer, AnswerKind::release), etag_of(answer)};
   };
   switch (answer.recorded.state) {
     case RequestState::refused: {
@@ -84,7 +84,7 @@ Told told(const Call& call, Answer answer, int fresh) {
     case RequestState::pending:
       return with(202);
     case RequestState::reserved:
-      if (answer.asked.holding == engine::Holding::none) return with(202);
+      if (answer.asked.reservation == engine::ReservationKind::none) return with(202);
       break;
     default:
       break;
@@ -94,49 +94,50 @@ Told told(const Call& call, Answer answer, int fresh) {
 
 }  // namespace
 
-void Call::run() {
-  if (take_turn) take_turn();
-  require(entry.run());
-  decide_if_late();
+void Call::wait_for_slot() {
+  if (acquire_compute_lock) acquire_compute_lock();
+  require_admitted(entry.wait_for_slot());
+  reidentify_if_stale();
 }
 
-void Call::decide_if_late() {
+void Call::reidentify_if_stale() {
   /// A shorter wait is as long as what others recorded goes unnoticed anyway.
   constexpr std::chrono::milliseconds kNoticed{100};
-  if (std::chrono::steady_clock::now() - decided_at > kNoticed) decide_again();
+  if (std::chrono::steady_clock::now() - identified_at > kNoticed) reidentify_caller();
 }
 
-void Call::decide_again() {
-  if (route.who == Who::everybody) return;
-  const std::string was = caller.who.name;
-  const bool kept = caller.keeper();
-  caller = who_asks(head, peer, parts.view.current(parts.refusals), parts.own_uid);
-  decided_at = std::chrono::steady_clock::now();
-  if (caller.who.name != was || caller.keeper() != kept) {
-    throw Refused(401, "not_known", "the credential belongs to another principal by now: ask again");
+void Call::reidentify_caller() {
+  if (route.access == RouteAccess::everybody) return;
+  const std::string was = caller.actor.name;
+  const bool kept = caller.is_keeper();
+  caller = identify_caller(head, peer, context.view.current(context.refusals), context.own_uid);
+  identified_at = std::chrono::steady_clock::now();
+  if (caller.actor.name != was || caller.is_keeper() != kept) {
+    throw HttpProblem(401, "not_known", "the credential belongs to another principal by now: ask again");
   }
   require_access(route, caller);
 }
 
-void Call::poll(std::int64_t seconds, const std::function<Awaited()>& awaited,
+void Call::poll(std::int64_t seconds, const std::function<PollCondition()>& awaited,
                 const std::function<bool()>& found) {
-  require(entry.wait_long());
-  if (end_turn) end_turn();
+  require_admitted(entry.become_long_poll());
+  if (release_compute_lock) release_compute_lock();
   // When the daemon ends, a poll tells the state as it is: its looks are short, and are not stopped.
   const auto goes_on = [] { return false; };
   const accounting::StopScope looks(goes_on);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-  PollWatch::Waiting waiting(parts.view.polls(), peer.socket);
+  PollWatch::WaitingPoll waiting(context.view.polls(), peer.socket);
   do {
-    decide_again();
+    reidentify_caller();
     waiting.await(awaited());
   } while (!found() && waiting.wait(until));
-  decide_again();
+  reidentify_caller();
 }
 
 std::size_t Call::refusals_left() const {
-  if (caller.keeper()) return std::numeric_limits<std::size_t>::max();
-  const std::size_t had = parts.refusals.of(caller.who.name, ledger::wall_clock_ms(), refusals_of(SIZE_MAX));
+  if (caller.is_keeper()) return std::numeric_limits<std::size_t>::max();
+  const std::size_t had =
+      context.refusals.last_hour(caller.actor.name, ledger::wall_clock_ms(), refusals_of(SIZE_MAX));
   return refusals_per_hour - std::min(refusals_per_hour, had);
 }
 
@@ -148,43 +149,44 @@ std::size_t Call::refusals_of(std::size_t rows) const {
 void Call::require_refusals_left(std::size_t new_questions) const {
   const std::size_t left = refusals_left();
   if (new_questions <= left) return;
-  throw Refused(429, "too_many_refusals",
-                left == 0 ? "you were refused as often in the last hour as a principal may be: new questions "
-                            "wait, and what you asked before can be read, sent again and acted upon"
-                          : "were each new one of them refused, you would be so more often than a principal "
-                            "may be in an hour: " +
-                                std::to_string(left) + " may be asked now")
-      .retry_in(60);
+  throw HttpProblem(429, "too_many_refusals",
+                    left == 0
+                        ? "you were refused as often in the last hour as a principal may be: new questions "
+                          "wait, and what you asked before can be read, sent again and acted upon"
+                        : "were each new one of them refused, you would be so more often than a principal "
+                          "may be in an hour: " +
+                              std::to_string(left) + " may be asked now")
+      .with_retry_after(60);
 }
 
-Answer Call::shown() {
+Answer Call::visible_answer() {
   std::optional<Answer> answer;
   try {
     answer = engine().show(id, {});
   } catch (const NotFound&) {
-    throw none_of_yours();
+    throw request_not_found();
   }
-  about = answer->asked.dataset;
-  if (!sees(caller, *answer)) throw none_of_yours();
+  dataset = answer->asked.dataset;
+  if (!may_see(caller, *answer)) throw request_not_found();
   return std::move(*answer);
 }
 
-NotFound none_of_yours() {
+NotFound request_not_found() {
   return NotFound("no request or decision of that id is yours");
 }
 
-std::string Call::received(std::size_t size, bool refusable) {
+std::string Call::receive_body(std::size_t size, bool refusable) {
   constexpr std::size_t kFirst = 4096;
   std::string text;
   std::size_t got = 0;
-  while (got < size && body.begun()) {
+  while (got < size && body.wait_for_first_byte()) {
     if (got == text.size()) {
       const std::size_t grown = std::min(size, std::max(kFirst, 2 * got));
       const auto since = std::chrono::steady_clock::now();
       if (refusable) {
-        require(entry.hold(grown - got));
+        require_admitted(entry.try_take_memory(grown - got));
       } else {
-        entry.hold_surely(grown - got);
+        entry.take_memory(grown - got);
       }
       body.extend(std::chrono::steady_clock::now() - since);
       text.resize(grown);
@@ -199,18 +201,19 @@ std::string Call::received(std::size_t size, bool refusable) {
 
 std::string Call::read_body(std::size_t most) {
   const std::uint64_t size = head.content_length.value_or(0);
-  if (size > most) throw too_large(most);
+  if (size > most) throw body_too_large(most);
   std::string text;
   try {
-    text = received(static_cast<std::size_t>(size), true);
+    text = receive_body(static_cast<std::size_t>(size), true);
   } catch (const BodyFault& fault) {
-    if (fault.kind() == BodyFault::Kind::stopped) throw not_admitted(NotAdmitted::stopping);
-    throw Refused(408, "body_incomplete", "the body did not arrive whole, or not in time; nothing was asked");
+    if (fault.kind() == BodyFault::Kind::stopped) throw admission_problem(AdmissionDenial::stopping);
+    throw HttpProblem(408, "body_incomplete",
+                      "the body did not arrive whole, or not in time; nothing was asked");
   }
   if (text.size() < size) {
-    throw Refused(400, "body_incomplete", "the body did not arrive whole; nothing was asked");
+    throw HttpProblem(400, "body_incomplete", "the body did not arrive whole; nothing was asked");
   }
-  run();
+  wait_for_slot();
   return text;
 }
 
@@ -222,43 +225,45 @@ std::int64_t Call::number(std::string_view parameter, std::int64_t most, std::in
   const auto [end, error] = std::from_chars(given->data(), given->data() + given->size(), value);
   if (error == std::errc() && end == given->data() + given->size() && value >= least && value <= most)
     return value;
-  throw Refused(400, "bad_parameter",
-                std::string(parameter) + ": a whole number from " + std::to_string(least) + " to " +
-                    std::to_string(most) + " is expected");
+  throw HttpProblem(400, "bad_parameter",
+                    std::string(parameter) + ": a whole number from " + std::to_string(least) + " to " +
+                        std::to_string(most) + " is expected");
 }
 
 std::string Call::text(std::string_view parameter) const {
   const std::string* given = head.parameter(parameter);
   if (given == nullptr) return "";
-  if (given->empty()) throw Refused(400, "bad_parameter", std::string(parameter) + ": is empty");
+  if (given->empty()) throw HttpProblem(400, "bad_parameter", std::string(parameter) + ": is empty");
   return *given;
 }
 
-Refused too_large(std::size_t most) {
+HttpProblem body_too_large(std::size_t most) {
   return {413, "body_too_large", "the body: at most " + std::to_string(most) + " bytes are taken here"};
 }
 
-Refused not_admitted(NotAdmitted why) {
+HttpProblem admission_problem(AdmissionDenial why) {
   switch (why) {
-    case NotAdmitted::too_fast:
-      return Refused(429, "too_fast", "more requests than you may make in a second").retry_in(1);
-    case NotAdmitted::too_many:
-      return Refused(429, "too_many_requests", "you have as many requests under way as you may").retry_in(1);
-    case NotAdmitted::too_many_waits:
-      return Refused(429, "too_many_waits", "you wait for as many things as you may").retry_in(1);
-    case NotAdmitted::full:
-      return Refused(503, "overloaded", "too much waits already; nothing was recorded").retry_in(2);
-    case NotAdmitted::stopping:
+    case AdmissionDenial::too_fast:
+      return HttpProblem(429, "too_fast", "more requests than you may make in a second").with_retry_after(1);
+    case AdmissionDenial::too_many:
+      return HttpProblem(429, "too_many_requests", "you have as many requests under way as you may")
+          .with_retry_after(1);
+    case AdmissionDenial::too_many_long_polls:
+      return HttpProblem(429, "too_many_waits", "you wait for as many things as you may").with_retry_after(1);
+    case AdmissionDenial::full:
+      return HttpProblem(503, "overloaded", "too much waits already; nothing was recorded")
+          .with_retry_after(2);
+    case AdmissionDenial::stopping:
       break;
   }
-  return Refused(503, "stopping", "the daemon ends; nothing was recorded").retry_in(5);
+  return HttpProblem(503, "stopping", "the daemon ends; nothing was recorded").with_retry_after(5);
 }
 
-void require(const std::optional<NotAdmitted>& none) {
-  if (none) throw not_admitted(*none);
+void require_admitted(const std::optional<AdmissionDenial>& none) {
+  if (none) throw admission_problem(*none);
 }
 
-Response json_text(int status, std::string text) {
+Response json_text_response(int status, std::string text) {
   Response response;
   response.status = status;
   response.content_type = kJson;
@@ -266,31 +271,31 @@ Response json_text(int status, std::string text) {
   return response;
 }
 
-Response json(int status, const Json& object) {
-  return json_text(status, command::one_object(object, -1));
+Response json_response(int status, const Json& object) {
+  return json_text_response(status, command::one_object(object, -1));
 }
 
-Json told_among_others(const Call& call, Answer answer, int fresh) {
+Json decision_object(const Call& call, Answer answer, int fresh) {
   try {
-    const Told one = told(call, std::move(answer), fresh);
+    const DecisionReply one = decision_reply(call, std::move(answer), fresh);
     Json object{{"status", one.status}};
     object.update(one.object);
     return object;
-  } catch (const Refused& refused) {
+  } catch (const HttpProblem& refused) {
     return problem_object(refused);
   }
 }
 
-Response decision(const Call& call, Answer answer, int fresh) {
-  const Told one = told(call, std::move(answer), fresh);
-  Response response = json(one.status, one.object);
+Response decision_response(const Call& call, Answer answer, int fresh) {
+  const DecisionReply one = decision_reply(call, std::move(answer), fresh);
+  Response response = json_response(one.status, one.object);
   if (one.status >= 400) response.content_type = kProblem;
   return tagged(std::move(response), one.etag);
 }
 
-Response standing(const Call& call, Answer answer) {
-  answer = visible(call, std::move(answer));
-  return tagged(json(200, command::answer_object(answer, AnswerKind::show)), etag_of(answer));
+Response request_state_response(const Call& call, Answer answer) {
+  answer = disclosable_answer(call, std::move(answer));
+  return tagged(json_response(200, command::answer_object(answer, AnswerKind::show)), etag_of(answer));
 }
 
 }  // namespace epsilog::serve

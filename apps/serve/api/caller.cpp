@@ -10,50 +10,50 @@
 namespace epsilog::serve {
 namespace {
 
-Caller declared(std::shared_ptr<const View> view, const engine::Identified& found, const std::string& via,
-                bool curator_socket) {
+Caller declared_caller(std::shared_ptr<const AccessView> view, const engine::CredentialOwner& found,
+                       const std::string& via, bool curator_socket) {
   const engine::Principal* principal = view->policy.principal(found.principal);
   if (principal == nullptr) {
-    throw Refused(401, "not_declared", "the active policy declares no principal of that name any more");
+    throw HttpProblem(401, "not_declared", "the active policy declares no principal of that name any more");
   }
-  return {engine::Asker(found.principal, via), std::move(view), principal, curator_socket};
+  return {engine::Actor(found.principal, via), std::move(view), principal, curator_socket};
 }
 
-/// What follows "Bearer ", the only scheme. Throws  Refused.
-std::string_view bearer(const std::string& authorization) {
+/// What follows "Bearer ", the only scheme. Throws  HttpProblem.
+std::string_view bearer_token(const std::string& authorization) {
   constexpr std::string_view kScheme = "bearer ";
-  if (!is_word(std::string_view(authorization).substr(0, kScheme.size()), kScheme)) {
-    throw Refused(401, "bad_token", "Authorization: Bearer and a token is expected");
+  if (!equals_ignoring_case(std::string_view(authorization).substr(0, kScheme.size()), kScheme)) {
+    throw HttpProblem(401, "bad_token", "Authorization: Bearer and a token is expected");
   }
   return std::string_view(authorization).substr(kScheme.size());
 }
 
 }  // namespace
 
-bool Caller::has(engine::Duty duty) const {
-  if (keeper()) return true;
+bool Caller::has_duty(engine::Duty duty) const {
+  if (is_keeper()) return true;
   return std::find(principal->duties.begin(), principal->duties.end(), duty) != principal->duties.end();
 }
 
-Caller who_asks(const RequestHead& head, const Peer& peer, Looked looked, std::uint32_t own_uid) {
-  std::shared_ptr<const View>& view = looked.view;
+Caller identify_caller(const RequestHead& head, const Peer& peer, CurrentView looked, std::uint32_t own_uid) {
+  std::shared_ptr<const AccessView>& view = looked.view;
   const std::string& now = looked.now;
   if (const std::string* authorization = head.header("authorization")) {
-    const auto found = view->credentials.by_token(bearer(*authorization), now);
+    const auto found = view->credentials.by_token(bearer_token(*authorization), now);
     // One text for what is malformed, unknown, expired and revoked: which of them it is helps who guesses.
-    if (!found) throw Refused(401, "bad_token", "the token is not valid");
-    return declared(std::move(view), *found, "token:" + found->credential, peer.curator);
+    if (!found) throw HttpProblem(401, "bad_token", "the token is not valid");
+    return declared_caller(std::move(view), *found, "token:" + found->credential, peer.curator);
   }
   const std::string via = "unix:" + std::to_string(peer.uid);
   // The curator socket is the machine's own: whoever is on it without a token is its keeper.
   if (peer.curator && (peer.uid == 0 || peer.uid == own_uid)) {
-    return {engine::Asker(peer.uid == 0 ? "root" : "uid " + std::to_string(peer.uid), via), std::move(view),
+    return {engine::Actor(peer.uid == 0 ? "root" : "uid " + std::to_string(peer.uid), via), std::move(view),
             nullptr, true};
   }
   if (const auto found = view->credentials.by_uid(peer.uid, now)) {
-    return declared(std::move(view), *found, via, peer.curator);
+    return declared_caller(std::move(view), *found, via, peer.curator);
   }
-  throw Refused(401, "not_known", "no credential maps this user to a principal");
+  throw HttpProblem(401, "not_known", "no credential maps this user to a principal");
 }
 
 }  // namespace epsilog::serve

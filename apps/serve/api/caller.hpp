@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "epsilog/engine/asker.hpp"
+#include "epsilog/engine/actor.hpp"
 #include "ledger_view.hpp"
 #include "message.hpp"
 #include "service.hpp"
@@ -19,18 +19,18 @@
 namespace epsilog::serve {
 
 struct Caller {
-  engine::Asker who;
-  std::shared_ptr<const View> view;              ///< under which they were identified
+  engine::Actor actor;
+  std::shared_ptr<const AccessView> view;        ///< under which they were identified
   const engine::Principal* principal = nullptr;  ///< in `view`; nullptr of the keeper
   bool curator_socket = false;
 
   /// Of the machine: root or the daemon's own user.
-  [[nodiscard]] bool keeper() const noexcept { return principal == nullptr; }
-  [[nodiscard]] bool has(engine::Duty duty) const;
+  [[nodiscard]] bool is_keeper() const noexcept { return principal == nullptr; }
+  [[nodiscard]] bool has_duty(engine::Duty duty) const;
 };
 
-/// Throws  Refused (401) if it is nobody.
-[[nodiscard]] Caller who_asks(const RequestHead& head, const Peer& peer, Looked looked,
-                              std::uint32_t own_uid);
+/// Throws  HttpProblem (401) if it is nobody.
+[[nodiscard]] Caller identify_caller(const RequestHead& head, const Peer& peer, CurrentView looked,
+                                     std::uint32_t own_uid);
 
 }  // namespace epsilog::serve

@@ -18,48 +18,48 @@ namespace epsilog::serve {
 /// A route that changes nothing (Route::computes), for as long as it is answered. Whatever the engine
 /// computes meanwhile on this thread ends with Stopped when the other end is gone, the daemon ends, or the
 /// caller owes as much processor time as they may.
-class Computing final {
+class ComputationScope final {
  public:
-  /// Throws  Refused (429) if the caller has no processor time left.
-  explicit Computing(Call& call);
-  Computing(const Computing&) = delete;
-  Computing& operator=(const Computing&) = delete;
+  /// Throws  HttpProblem (429) if the caller has no processor time left.
+  explicit ComputationScope(Call& call);
+  ComputationScope(const ComputationScope&) = delete;
+  ComputationScope& operator=(const ComputationScope&) = delete;
   /// Charges the processor time that was used.
-  ~Computing();
+  ~ComputationScope();
 
   /// What is answered after Stopped.
-  [[nodiscard]] Refused why() const;
+  [[nodiscard]] HttpProblem stop_problem() const;
 
  private:
   /// Waits until nothing else is computed for the caller, unless that is the keeper.
-  /// Throws  Refused (429) if the caller has no processor time left then; Refused (503) if the other end goes
+  /// Throws  HttpProblem (429) if the caller has no processor time left then; HttpProblem (503) if the other end goes
   /// away or the daemon ends before.
-  void take_turn();
-  [[nodiscard]] bool nobody_waits();
+  void acquire_compute_lock();
+  [[nodiscard]] bool is_abandoned();
   /// Looks every few milliseconds only.
-  [[nodiscard]] bool wanted_no_more();
+  [[nodiscard]] bool should_stop();
 
-  enum class Why : std::uint8_t { gone, stopping, no_time };
+  enum class StopReason : std::uint8_t { gone, stopping, no_time };
 
   Call& call_;
-  ProcessorTime::Turn turn_;
+  ProcessorTime::ComputeLock compute_lock_;
   ThreadTime used_;
-  std::chrono::steady_clock::time_point looked_;
-  Why why_ = Why::gone;
-  const std::function<bool()> ask_;
+  std::chrono::steady_clock::time_point last_check_;
+  StopReason stop_reason_ = StopReason::gone;
+  const std::function<bool()> stop_query_;
   const accounting::StopScope scope_;
 };
 
 /// The processor time of a request that may turn out to have changed nothing, and is charged then.
-class InVain final {
+class UnchangedRequestCost final {
  public:
-  explicit InVain(const Call& call) : call_(call) {}
-  InVain(const InVain&) = delete;
-  InVain& operator=(const InVain&) = delete;
-  ~InVain();
+  explicit UnchangedRequestCost(const Call& call) : call_(call) {}
+  UnchangedRequestCost(const UnchangedRequestCost&) = delete;
+  UnchangedRequestCost& operator=(const UnchangedRequestCost&) = delete;
+  ~UnchangedRequestCost();
 
   /// Something was granted, reserved or waits by now: nothing is charged unless this is a retry or a refusal.
-  void became(const engine::Answer& answer);
+  void note_outcome(const engine::Answer& answer);
 
  private:
   const Call& call_;
@@ -68,14 +68,14 @@ class InVain final {
 };
 
 [[nodiscard]] bool has_processor_time(const Call& call);
-/// Throws  Refused (429) if the caller has no processor time left.
+/// Throws  HttpProblem (429) if the caller has no processor time left.
 void require_processor_time(const Call& call);
 
 /// Returns the bound of planning_steps.hpp under the policy that the caller was identified under.
 [[nodiscard]] std::uint64_t planning_steps_up(const Call& call, const engine::Request& request,
                                               std::size_t alphas, engine::PlannedFor what);
 /// Requires that it is no more than the daemon takes at once.
-/// Throws  Refused (400), which names the limit.
+/// Throws  HttpProblem (400), which names the limit.
 void require_plannable(const Call& call, std::uint64_t steps);
 
 /// What the rules of the policy refuse, whatever the balances: as a refusal, without its question being

@@ -44,27 +44,27 @@ void add(News& news, const engine::Policy& policy, const ledger::DecisionOutcome
 
 LedgerView::LedgerView(const std::string& ledger_path)
     : reader_(ledger::Ledger::open_read_only(ledger_path)),
-      polls_([this](bool first) { return news(first); }) {}
+      polls_([this](bool first) { return read_news(first); }) {}
 
-Looked LedgerView::current(RefusalCount& refusals) {
+CurrentView LedgerView::current(RefusalCount& refusals) {
   ledger::Snapshot snapshot = reader_.snapshot();
   refusals.catch_up(snapshot, ledger::wall_clock_ms());
   std::string now = snapshot.now();
   return {view_of(snapshot), std::move(now)};
 }
 
-std::shared_ptr<const View> LedgerView::view_of(ledger::Snapshot& snapshot) {
+std::shared_ptr<const AccessView> LedgerView::view_of(ledger::Snapshot& snapshot) {
   const std::int64_t version = snapshot.active_policy_version();
-  const std::int64_t events = snapshot.credential_events();
+  const std::int64_t events = snapshot.credential_event_count();
   {
     const std::scoped_lock lock(mutex_);
     if (view_ && view_->policy_version == version && view_->credential_events == events) return view_;
   }
   const ledger::PolicyVersion active = snapshot.active_policy();
   const std::string file = "policy version " + std::to_string(version);
-  auto view = std::make_shared<const View>(
-      View{engine::Policy::parse_stored(active.yaml, file), version, active.sha256, active.base_dir,
-           active.applied_at, active.implies, events, engine::CredentialBook::of(snapshot)});
+  auto view = std::make_shared<const AccessView>(
+      AccessView{engine::Policy::parse_stored(active.yaml, file), version, active.sha256, active.base_dir,
+                 active.applied_at, active.implies, events, engine::CredentialBook::of(snapshot)});
   const std::scoped_lock lock(mutex_);
   // Another thread may have read a later one meanwhile.
   const bool newer = !view_ || view_->policy_version < version || view_->credential_events < events;
@@ -72,21 +72,22 @@ std::shared_ptr<const View> LedgerView::view_of(ledger::Snapshot& snapshot) {
   return view;
 }
 
-std::shared_ptr<const View> LedgerView::remembered() const {
+std::shared_ptr<const AccessView> LedgerView::last_view() const {
   const std::scoped_lock lock(mutex_);
   return view_;
 }
 
-News LedgerView::news(bool first) {
+News LedgerView::read_news(bool first) {
   ledger::Snapshot snapshot = reader_.snapshot();
-  const Seen now{snapshot.decisions(), snapshot.active_policy_version(), snapshot.credential_events()};
-  const Seen before = std::exchange(seen_, now);
+  const LedgerCounts now{snapshot.decision_count(), snapshot.active_policy_version(),
+                         snapshot.credential_event_count()};
+  const LedgerCounts before = std::exchange(last_counts_, now);
   News news;
   // While neither changed, everything since the look before was recorded under this policy.
   news.all = first || now.policy_version != before.policy_version ||
              now.credential_events != before.credential_events;
   if (news.all || now.decisions == before.decisions) return news;
-  const std::shared_ptr<const View> view = view_of(snapshot);
+  const std::shared_ptr<const AccessView> view = view_of(snapshot);
   std::int64_t read = before.decisions;
   snapshot.each_outcome(before.decisions, [&](const ledger::DecisionOutcome& decision) {
     ++read;
@@ -97,7 +98,7 @@ News LedgerView::news(bool first) {
 }
 
 std::int64_t LedgerView::decisions() {
-  return reader_.snapshot().decisions();
+  return reader_.snapshot().decision_count();
 }
 
 }  // namespace epsilog::serve

@@ -13,7 +13,7 @@
 //      is theirs. Otherwise they are read from the same snapshot.
 //
 // A request that was sent after the acknowledgement is read after it, so 2 and 3 find the revocation. Polls
-// and requests that waited are decided again by current(). remembered() lets nobody in.
+// and requests that waited are decided again by current(). last_view() lets nobody in.
 //
 // Thread-safety: may be used from several threads; views are immutable.
 #pragma once
@@ -31,7 +31,7 @@
 
 namespace epsilog::serve {
 
-struct View {
+struct AccessView {
   engine::Policy policy;
   std::int64_t policy_version = 0;
   std::string policy_sha256;
@@ -43,8 +43,8 @@ struct View {
 };
 
 /// What a request finds when it comes.
-struct Looked {
-  std::shared_ptr<const View> view;
+struct CurrentView {
+  std::shared_ptr<const AccessView> view;
   /// Ledger time, which never runs back: what ended stays ended whatever the wall clock says.
   std::string now;
 };
@@ -56,10 +56,10 @@ class LedgerView final {
 
   /// By one look, with which `refusals` catches up.
   /// Throws  LedgerBusy, LedgerIo, LedgerCorrupt.
-  [[nodiscard]] Looked current(RefusalCount& refusals);
+  [[nodiscard]] CurrentView current(RefusalCount& refusals);
   /// What was current() last, without a look at the ledger; nullptr before. It may be out of date: to turn
   /// away by it is to say that somebody should come again, and nobody is let in by it.
-  [[nodiscard]] std::shared_ptr<const View> remembered() const;
+  [[nodiscard]] std::shared_ptr<const AccessView> last_view() const;
   /// What is on record now, for who reads rows themselves. Throws  likewise.
   [[nodiscard]] ledger::Snapshot snapshot() { return reader_.snapshot(); }
   /// How many decisions there are. Throws  likewise.
@@ -68,25 +68,25 @@ class LedgerView final {
   /// What long polls wait by.
   [[nodiscard]] PollWatch& polls() noexcept { return polls_; }
   /// Something may have been recorded.
-  void recorded() noexcept { polls_.recorded(); }
+  void notify_recorded() noexcept { polls_.notify_recorded(); }
   /// No long poll waits any longer.
   void stop() noexcept { polls_.stop(); }
 
  private:
   /// What the thread of the watch has looked at.
-  struct Seen {
+  struct LedgerCounts {
     std::int64_t decisions = 0;
     std::int64_t policy_version = 0;
     std::int64_t credential_events = 0;
   };
 
-  [[nodiscard]] std::shared_ptr<const View> view_of(ledger::Snapshot& snapshot);
-  [[nodiscard]] News news(bool first);
+  [[nodiscard]] std::shared_ptr<const AccessView> view_of(ledger::Snapshot& snapshot);
+  [[nodiscard]] News read_news(bool first);
 
   ledger::Ledger reader_;
   mutable std::mutex mutex_;  // guards what follows
-  std::shared_ptr<const View> view_;
-  Seen seen_;        // used by the thread of the watch alone
+  std::shared_ptr<const AccessView> view_;
+  LedgerCounts last_counts_;  // used by the thread of the watch alone
   PollWatch polls_;  // last: its thread uses what is above
 };
 

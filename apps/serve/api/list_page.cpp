@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sight.hpp"
+#include "visibility.hpp"
 
 namespace epsilog::serve {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 using command::Json;
 
 /// On one line, without the line's end.
-std::string written(const Json& object) {
+std::string compact_json(const Json& object) {
   std::string text = command::one_object(object, -1);
   text.pop_back();
   return text;
@@ -19,7 +19,7 @@ std::string written(const Json& object) {
 
 }  // namespace
 
-std::size_t cells_of(const engine::Answer& answer) {
+std::size_t cell_count(const engine::Answer& answer) {
   const std::size_t cells = static_cast<std::size_t>(answer.planned.record.cells.size());
   return std::max({answer.rows_count, cells, std::size_t{1}});
 }
@@ -27,21 +27,21 @@ std::size_t cells_of(const engine::Answer& answer) {
 ListPage::ListPage(const Call& call, const std::string& name, command::AnswerKind kind)
     : call_(call),
       kind_(kind),
-      text_("{\"ledger_id\":" + written(Json(call.parts.ledger_id)) + ",\"" + name + "\":[") {}
+      text_("{\"ledger_id\":" + compact_json(Json(call.context.ledger_id)) + ",\"" + name + "\":[") {}
 
 bool ListPage::add(const engine::Answer& answer) {
-  cells_ += cells_of(answer);
-  if (const auto visible = seen(call_.caller, answer)) {
+  cells_ += cell_count(answer);
+  if (const auto visible = answer_as_seen(call_.caller, answer)) {
     if (!std::exchange(first_, false)) text_ += ',';
-    text_ += written(command::answer_object(*visible, kind_));
+    text_ += compact_json(command::answer_object(*visible, kind_));
   }
   return cells_ < kPageCells && text_.size() < kPageBytes;
 }
 
-Response ListPage::ended(const Json& members) {
+Response ListPage::finish(const Json& members) {
   text_ += ']';
-  for (const auto& [name, value] : members.items()) text_ += ",\"" + name + "\":" + written(value);
-  return json_text(200, std::move(text_) + "}\n");
+  for (const auto& [name, value] : members.items()) text_ += ",\"" + name + "\":" + compact_json(value);
+  return json_text_response(200, std::move(text_) + "}\n");
 }
 
 }  // namespace epsilog::serve

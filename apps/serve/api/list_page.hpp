@@ -19,7 +19,7 @@ inline constexpr std::size_t kPageBytes = std::size_t{1} << 20U;
 inline constexpr std::size_t kPageCells = 10'000;
 
 /// Returns as how many cells it counts: its own, or its rows.
-[[nodiscard]] std::size_t cells_of(const engine::Answer& answer);
+[[nodiscard]] std::size_t cell_count(const engine::Answer& answer);
 
 class ListPage final {
  public:
@@ -30,7 +30,7 @@ class ListPage final {
   /// Returns whether more may follow on this page.
   bool add(const engine::Answer& answer);
   /// The whole answer, with these members after the list.
-  [[nodiscard]] Response ended(const command::Json& members);
+  [[nodiscard]] Response finish(const command::Json& members);
 
  private:
   const Call& call_;

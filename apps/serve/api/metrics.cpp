@@ -15,9 +15,9 @@ void add_gauge(std::string& text, std::string_view name, std::string_view help, 
 
 }  // namespace
 
-void Metrics::answered(std::string_view route, int status) {
+void Metrics::count_answer(std::string_view route, int status) {
   const std::scoped_lock lock(mutex_);
-  ++answered_[{std::string(route), status}];
+  ++answer_counts_[{std::string(route), status}];
 }
 
 std::string Metrics::text(const Admission::Figures& admission, std::int64_t decisions, bool poisoned,
@@ -26,7 +26,7 @@ std::string Metrics::text(const Admission::Figures& admission, std::int64_t deci
   add(text, "epsilog_requests_total", "counter", "Requests answered, by route and status.");
   {
     const std::scoped_lock lock(mutex_);
-    for (const auto& [what, count] : answered_) {
+    for (const auto& [what, count] : answer_counts_) {
       text += "epsilog_requests_total{route=\"" + what.first + "\",status=\"" + std::to_string(what.second) +
               "\"} " + std::to_string(count) + "\n";
     }

@@ -18,7 +18,7 @@ namespace epsilog::serve {
 class Metrics final {
  public:
   /// A request to a route, "" where there is none of that path, was answered.
-  void answered(std::string_view route, int status);
+  void count_answer(std::string_view route, int status);
   /// `decisions`: how many are on record; `poisoned`: whether nobody can write; `ready`: whether a release
   /// would be recorded now.
   [[nodiscard]] std::string text(const Admission::Figures& admission, std::int64_t decisions, bool poisoned,
@@ -26,7 +26,7 @@ class Metrics final {
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::pair<std::string, int>, std::uint64_t, std::less<>> answered_;
+  std::map<std::pair<std::string, int>, std::uint64_t, std::less<>> answer_counts_;
 };
 
 }  // namespace epsilog::serve

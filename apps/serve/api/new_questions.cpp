@@ -10,7 +10,7 @@
 namespace epsilog::serve {
 
 bool is_retry(ledger::Snapshot& view, const engine::Request& request) {
-  const auto bound = view.find_key(request.principal, request.key);
+  const auto bound = view.find_by_key(request.principal, request.key);
   return bound && bound->draft.request_digest == ledger::sha256_hex(engine::canonical_request(request));
 }
 
@@ -25,7 +25,7 @@ void require_new_questions(const Call& call, std::span<const engine::Request> re
   if (refusals <= call.refusals_left() && steps <= call.costs.planning_steps && has_processor_time(call))
     return;
   // Only now it matters which of them are new.
-  ledger::Snapshot view = call.parts.view.snapshot();
+  ledger::Snapshot view = call.context.view.snapshot();
   refusals = steps = 0;
   for (const engine::Request& one : requests) {
     if (!is_retry(view, one)) add(one);

@@ -8,7 +8,7 @@
 #include "problem.hpp"
 #include "report_json.hpp"
 #include "route.hpp"
-#include "sight.hpp"
+#include "visibility.hpp"
 #include "without_paths.hpp"
 
 namespace epsilog::serve {
@@ -45,7 +45,7 @@ Json as_it_applies(const Caller& caller, const std::string& implies) {
   Json datasets = Json::array();
   for (const Json& one : whole.at("datasets")) {
     const std::string name = one.at("name");
-    if (!knows(caller, name)) continue;
+    if (!may_see_dataset(caller, name)) continue;
     Json dataset = one;
     for (const char* hidden : {"accounts", "source"}) dataset.erase(hidden);
     for (const char* key : {"allow", "approvals"}) {
@@ -65,8 +65,8 @@ Json as_it_applies(const Caller& caller, const std::string& implies) {
     for (Json& query : dataset["queries"]) {
       const auto by = query.find("supplied_by");
       if (by == query.end()) continue;
-      const bool theirs = std::find(by->begin(), by->end(), caller.who.name) != by->end();
-      *by = theirs ? Json::array({caller.who.name}) : Json::array();
+      const bool theirs = std::find(by->begin(), by->end(), caller.actor.name) != by->end();
+      *by = theirs ? Json::array({caller.actor.name}) : Json::array();
     }
     datasets.push_back(std::move(dataset));
   }
@@ -74,23 +74,23 @@ Json as_it_applies(const Caller& caller, const std::string& implies) {
 }
 
 Response read_policy(Call& call) {
-  call.run();
-  const View& view = *call.caller.view;
-  Json object{{"ledger_id", call.parts.ledger_id},
+  call.wait_for_slot();
+  const AccessView& view = *call.caller.view;
+  Json object{{"ledger_id", call.context.ledger_id},
               {"version", view.policy_version},
               {"sha256", view.policy_sha256},
               {"applied_at", view.applied_at}};
-  if (call.caller.has(Duty::curate) || call.caller.has(Duty::audit)) {
+  if (call.caller.has_duty(Duty::curate) || call.caller.has_duty(Duty::audit)) {
     object["yaml"] = view.policy.yaml();
   } else {
     object["datasets"] = as_it_applies(call.caller, view.implies);
   }
-  return with_tag(json(200, object), view.policy_sha256);
+  return with_tag(json_response(200, object), view.policy_sha256);
 }
 
 Response diff(Call& call) {
-  BodyObject body(call.read_body(kPolicyBody));
-  engine::OfferedPolicy text;
+  BodyObject body(call.read_body(kPolicyBodyBytesMax));
+  engine::PolicyUpload text;
   text.yaml = body.required_string("yaml");
   body.expect_no_more();
   command::PolicyComparison comparison;
@@ -98,45 +98,46 @@ Response diff(Call& call) {
   comparison.changes = call.engine().changes_to(text);
   comparison.refused = without_paths(call.engine().apply_faults(text));
   comparison.removed = call.engine().removed_by(text);
-  return json_text(200, command::policy_diff_json(comparison));
+  return json_text_response(200, command::policy_diff_json(comparison));
 }
 
-/// What If-Match says the active policy is. Throws  Refused.
+/// What If-Match says the active policy is. Throws  HttpProblem.
 std::string expected_sha256(const Call& call) {
   const std::string* tag = call.head.header("if-match");
   if (tag == nullptr) {
-    throw Refused(428, "if_match_required",
-                  "If-Match: the ETag of the active policy, as it was read, is required");
+    throw HttpProblem(428, "if_match_required",
+                      "If-Match: the ETag of the active policy, as it was read, is required");
   }
   const std::string before = '"' + std::string(kSha256);
   if (!tag->starts_with(before) || !tag->ends_with('"') || tag->size() != before.size() + 64 + 1) {
-    throw Refused(400, "bad_tag", "If-Match: \"sha256:\" and 64 hexadecimal digits in quotes are expected");
+    throw HttpProblem(400, "bad_tag",
+                      "If-Match: \"sha256:\" and 64 hexadecimal digits in quotes are expected");
   }
   return tag->substr(before.size(), 64);
 }
 
-Response put(Call& call) {
+Response put_policy(Call& call) {
   const std::string expected = expected_sha256(call);
-  BodyObject body(call.read_body(kPolicyBody));
-  engine::OfferedPolicy text;
+  BodyObject body(call.read_body(kPolicyBodyBytesMax));
+  engine::PolicyUpload text;
   text.yaml = body.required_string("yaml");
   text.expected_sha256 = expected;
-  text.acting = call.caller.keeper() ? "" : call.caller.who.name;
+  text.acting = call.caller.is_keeper() ? "" : call.caller.actor.name;
   const std::string why = body.string("why").value_or("");
   body.expect_no_more();
-  const engine::ApplyReport report = call.engine().apply_policy(text, call.caller.who.name, why);
-  call.parts.view.recorded();
-  return with_tag(
-      json_text(200, command::policy_apply_json(report, call.parts.ledger_id, call.engine().budget(""))),
-      report.policy_sha256);
+  const engine::ApplyReport report = call.engine().apply_policy(text, call.caller.actor.name, why);
+  call.context.view.notify_recorded();
+  return with_tag(json_text_response(200, command::policy_apply_json(report, call.context.ledger_id,
+                                                                     call.engine().budget(""))),
+                  report.policy_sha256);
 }
 
 }  // namespace
 
 std::vector<Route> policy_routes() {
-  return {{"GET", "/v1/policy", Who::known, false, {}, &read_policy},
-          {"POST", "/v1/policy/diff", Who::curator, true, {}, &diff},
-          {"PUT", "/v1/policy", Who::curator_socket, true, {}, &put}};
+  return {{"GET", "/v1/policy", RouteAccess::known, false, {}, &read_policy},
+          {"POST", "/v1/policy/diff", RouteAccess::curator, true, {}, &diff},
+          {"PUT", "/v1/policy", RouteAccess::curator_socket, true, {}, &put_policy}};
 }
 
 }  // namespace epsilog::serve

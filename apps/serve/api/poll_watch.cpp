@@ -15,9 +15,9 @@ namespace epsilog::serve {
 namespace {
 
 /// How late it is noticed what other processes recorded, and what ended, at most.
-constexpr std::chrono::milliseconds kLook{100};
+constexpr std::chrono::milliseconds kLedgerCheckInterval{100};
 
-bool has_ended(const Awaited& awaited) noexcept {
+bool has_ended(const PollCondition& awaited) noexcept {
   try {
     return awaited.ended && awaited.ended();
   } catch (const std::exception&) {
@@ -27,7 +27,7 @@ bool has_ended(const Awaited& awaited) noexcept {
 
 }  // namespace
 
-PollWatch::PollWatch(Look look) : look_(std::move(look)) {
+PollWatch::PollWatch(ReadNews read_news) : read_news_(std::move(read_news)) {
   try {
     thread_ = std::thread([this] { work(); });
   } catch (const std::system_error&) {
@@ -55,7 +55,7 @@ void PollWatch::work() noexcept {
       numbers.assign(1, 0);
       const std::scoped_lock lock(mutex_);
       if (ends_) return;
-      for (const auto& [number, waiting] : list_) {
+      for (const auto& [number, waiting] : waiting_polls_) {
         if (waiting->gone_) continue;
         // No event is asked for, so what a client sends on does not wake. Of a Unix socket POLLHUP says that
         // the other end is closed. POLLRDHUP is said also of a client that sends no more and reads its
@@ -63,7 +63,7 @@ void PollWatch::work() noexcept {
         sockets.push_back({waiting->socket_, 0, 0});
         numbers.push_back(number);
       }
-      if (list_.empty()) first = true;
+      if (waiting_polls_.empty()) first = true;
     } catch (const std::bad_alloc&) {
       sockets.resize(numbers.size());  // those that are not there are watched after the next look
     }
@@ -75,30 +75,30 @@ void PollWatch::work() noexcept {
     {
       const std::scoped_lock lock(mutex_);
       for (std::size_t i = 1; i < sockets.size(); ++i) {
-        const auto found = sockets[i].revents == 0 ? list_.end() : list_.find(numbers[i]);
-        if (found == list_.end()) continue;
+        const auto found = sockets[i].revents == 0 ? waiting_polls_.end() : waiting_polls_.find(numbers[i]);
+        if (found == waiting_polls_.end()) continue;
         found->second->gone_ = true;
         found->second->woken_.notify_one();
       }
-      look_now = !list_.empty() && (first || recorded_ || Clock::now() >= next);
+      look_now = !waiting_polls_.empty() && (first || recorded_ || Clock::now() >= next);
       if (look_now) recorded_ = false;  // before the look, so that what is recorded during it is looked at
     }
     if (!look_now) continue;
-    look(std::exchange(first, false));
-    next = Clock::now() + kLook;
+    wake_polls(std::exchange(first, false));
+    next = Clock::now() + kLedgerCheckInterval;
   }
 }
 
-void PollWatch::look(bool first) noexcept {
+void PollWatch::wake_polls(bool first) noexcept {
   News news;
   try {
-    news = look_(first);
+    news = read_news_(first);
   } catch (const std::exception&) {
     news.all = true;  // each poll looks for itself, and tells what is wrong
   }
   const std::scoped_lock lock(mutex_);
-  for (const auto& [number, waiting] : list_) {
-    const Awaited& awaited = waiting->awaited_;
+  for (const auto& [number, waiting] : waiting_polls_) {
+    const PollCondition& awaited = waiting->awaited_;
     const bool wake = news.all || (awaited.decisions && news.concerns(awaited.asker)) || has_ended(awaited);
     if (!wake) continue;
     waiting->news_ = true;
@@ -106,10 +106,10 @@ void PollWatch::look(bool first) noexcept {
   }
 }
 
-void PollWatch::recorded() noexcept {
+void PollWatch::notify_recorded() noexcept {
   {
     const std::scoped_lock lock(mutex_);
-    if (list_.empty()) return;
+    if (waiting_polls_.empty()) return;
     recorded_ = true;
   }
   bell_.ring();
@@ -118,29 +118,29 @@ void PollWatch::recorded() noexcept {
 void PollWatch::stop() noexcept {
   const std::scoped_lock lock(mutex_);
   stopped_ = true;
-  for (const auto& [number, waiting] : list_) waiting->woken_.notify_one();
+  for (const auto& [number, waiting] : waiting_polls_) waiting->woken_.notify_one();
 }
 
-PollWatch::Waiting::Waiting(PollWatch& watch, int socket) : watch_(watch), socket_(socket) {
+PollWatch::WaitingPoll::WaitingPoll(PollWatch& watch, int socket) : watch_(watch), socket_(socket) {
   {
     const std::scoped_lock lock(watch_.mutex_);
-    number_ = ++watch_.numbers_;
-    watch_.list_.emplace(number_, this);
+    number_ = ++watch_.last_number_;
+    watch_.waiting_polls_.emplace(number_, this);
   }
   watch_.bell_.ring();
 }
 
-PollWatch::Waiting::~Waiting() {
+PollWatch::WaitingPoll::~WaitingPoll() {
   const std::scoped_lock lock(watch_.mutex_);
-  watch_.list_.erase(number_);
+  watch_.waiting_polls_.erase(number_);
 }
 
-void PollWatch::Waiting::await(Awaited awaited) {
+void PollWatch::WaitingPoll::await(PollCondition awaited) {
   const std::scoped_lock lock(watch_.mutex_);
   awaited_ = std::move(awaited);
 }
 
-bool PollWatch::Waiting::wait(Clock::time_point until) {
+bool PollWatch::WaitingPoll::wait(Clock::time_point until) {
   std::unique_lock lock(watch_.mutex_);
   woken_.wait_until(lock, until, [&] { return news_ || gone_ || watch_.stopped_; });
   return !gone_ && !watch_.stopped_ && std::exchange(news_, false);

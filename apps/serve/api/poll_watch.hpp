@@ -41,7 +41,7 @@ struct News {
 };
 
 /// What a poll waits for.
-struct Awaited {
+struct PollCondition {
   bool decisions = true;   ///< false: for no decision, but for a change of the policy or a credential
   std::string asker = {};  ///< of requests of this principal; "": of all
   std::function<bool()> ended = {};  ///< or for this to be true; asked by the thread of the watch, and quick
@@ -52,26 +52,26 @@ class PollWatch final {
   using Clock = std::chrono::steady_clock;
   /// Returns the news since it was called last. With `first`, it was not called for a while: it returns news
   /// for all without reading what they are.
-  using Look = std::function<News(bool first)>;
+  using ReadNews = std::function<News(bool first)>;
 
-  /// `look` is called by one thread at a time. Throws  Error if there is no descriptor or thread for it.
-  explicit PollWatch(Look look);
+  /// `read_news` is called by one thread at a time. Throws  Error if there is no descriptor or thread for it.
+  explicit PollWatch(ReadNews read_news);
   PollWatch(const PollWatch&) = delete;
   PollWatch& operator=(const PollWatch&) = delete;
   /// Requires  no poll waits.
   ~PollWatch();
 
   /// One poll, for as long as it lives. Thread-safety: one thread.
-  class Waiting final {
+  class WaitingPoll final {
    public:
     /// `socket` is -1 or stays open as long as this lives: what is sent on it is not looked at.
-    Waiting(PollWatch& watch, int socket);
-    Waiting(const Waiting&) = delete;
-    Waiting& operator=(const Waiting&) = delete;
-    ~Waiting();
+    WaitingPoll(PollWatch& watch, int socket);
+    WaitingPoll(const WaitingPoll&) = delete;
+    WaitingPoll& operator=(const WaitingPoll&) = delete;
+    ~WaitingPoll();
 
     /// From now on it is woken for this.
-    void await(Awaited awaited);
+    void await(PollCondition awaited);
     /// Waits for news. Returns false if there are none: it is time, the client is gone, or stop() was called.
     [[nodiscard]] bool wait(Clock::time_point until);
 
@@ -80,26 +80,26 @@ class PollWatch final {
     PollWatch& watch_;
     const int socket_;
     std::uint64_t number_ = 0;
-    Awaited awaited_;
+    PollCondition awaited_;
     bool news_ = false;
     bool gone_ = false;
     std::condition_variable woken_;
   };
 
   /// Something may have been recorded.
-  void recorded() noexcept;
+  void notify_recorded() noexcept;
   /// No poll waits any longer.
   void stop() noexcept;
 
  private:
   void work() noexcept;
-  void look(bool first) noexcept;
+  void wake_polls(bool first) noexcept;
 
-  const Look look_;
+  const ReadNews read_news_;
   Bell bell_;
   std::mutex mutex_;  // guards what follows
-  std::map<std::uint64_t, Waiting*> list_;
-  std::uint64_t numbers_ = 0;
+  std::map<std::uint64_t, WaitingPoll*> waiting_polls_;
+  std::uint64_t last_number_ = 0;
   bool recorded_ = false;
   bool stopped_ = false;
   bool ends_ = false;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "body_object.hpp"
-#include "epsilog/engine/changed_meanwhile.hpp"
+#include "epsilog/engine/conflict_errors.hpp"
 #include "failure.hpp"
 #include "without_paths.hpp"
 
@@ -68,7 +68,7 @@ std::string title(const std::string& code) {
   return words;
 }
 
-Response written(int status, const Json& body, int retry_after) {
+Response problem_response(int status, const Json& body, int retry_after) {
   Response response;
   response.status = status;
   response.content_type = kProblem;
@@ -87,47 +87,49 @@ Json object(int status, const std::string& code, const std::string& detail) {
 
 }  // namespace
 
-Refused::Refused(int status, std::string code, std::string detail)
+HttpProblem::HttpProblem(int status, std::string code, std::string detail)
     : status_(status), code_(std::move(code)), detail_(std::move(detail)) {}
 
-Refused Refused::retry_in(int seconds) && {
+HttpProblem HttpProblem::with_retry_after(int seconds) && {
   retry_after_ = seconds;
   return std::move(*this);
 }
 
-Json problem_object(const Refused& refused) {
+Json problem_object(const HttpProblem& refused) {
   return object(refused.status(), refused.code(), refused.detail());
 }
 
-Response problem(const Refused& refused) {
-  Response response = written(refused.status(), problem_object(refused), refused.retry_after());
+Response problem(const HttpProblem& refused) {
+  Response response = problem_response(refused.status(), problem_object(refused), refused.retry_after());
   if (refused.status() == 401) response.headers.push_back({"www-authenticate", "Bearer realm=\"epsilog\""});
   return response;
 }
 
 Response problem(const std::exception& error, const std::string& dataset) {
-  if (const auto* refused = dynamic_cast<const Refused*>(&error)) return problem(*refused);
+  if (const auto* refused = dynamic_cast<const HttpProblem*>(&error)) return problem(*refused);
   if (const auto* bad = dynamic_cast<const BadBody*>(&error))
-    return problem(Refused(400, "bad_body", bad->what()));
+    return problem(HttpProblem(400, "bad_body", bad->what()));
   // The command knows neither: it says what it does of what is there.
-  if (dynamic_cast<const engine::PolicyMoved*>(&error) != nullptr) {
-    return problem(Refused(412, "policy_moved", "the active policy is another one by now: read it again"));
+  if (dynamic_cast<const engine::PolicyConflict*>(&error) != nullptr) {
+    return problem(
+        HttpProblem(412, "policy_moved", "the active policy is another one by now: read it again"));
   }
-  if (dynamic_cast<const engine::ChangedSinceSeen*>(&error) != nullptr) {
-    return problem(Refused(412, "changed_since_seen", "the request stands otherwise by now: read it again"));
+  if (dynamic_cast<const engine::RequestChanged*>(&error) != nullptr) {
+    return problem(
+        HttpProblem(412, "changed_since_seen", "the request stands otherwise by now: read it again"));
   }
   const command::Failure failure = command::describe(error);
   const auto known = meanings().find(failure.code);
   if (known == meanings().end()) {
-    return written(500, object(500, "internal", "the daemon failed; nothing is said of what it was doing"),
-                   0);
+    return problem_response(
+        500, object(500, "internal", "the daemon failed; nothing is said of what it was doing"), 0);
   }
   const Meaning& meaning = known->second;
   std::string detail = meaning.detail.empty() ? without_paths(failure.message) : std::string(meaning.detail);
   if (!meaning.detail.empty() && !dataset.empty()) detail = dataset + ": " + detail;
   Json body = object(meaning.status, failure.code, detail);
   if (!failure.faults.empty()) body["faults"] = command::faults_json(without_paths(failure.faults));
-  return written(meaning.status, body, meaning.status == 503 ? kRetrySoon : 0);
+  return problem_response(meaning.status, body, meaning.status == 503 ? kRetrySoon : 0);
 }
 
 }  // namespace epsilog::serve

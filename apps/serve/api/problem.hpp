@@ -19,9 +19,9 @@ namespace epsilog::serve {
 inline constexpr std::string_view kProblem = "application/problem+json";
 
 /// Ends the answering of a request with a problem.
-class Refused final : public std::exception {
+class HttpProblem final : public std::exception {
  public:
-  Refused(int status, std::string code, std::string detail);
+  HttpProblem(int status, std::string code, std::string detail);
   [[nodiscard]] const char* what() const noexcept override { return detail_.c_str(); }
   [[nodiscard]] int status() const noexcept { return status_; }
   [[nodiscard]] const std::string& code() const noexcept { return code_; }
@@ -29,7 +29,7 @@ class Refused final : public std::exception {
   [[nodiscard]] const std::string& detail() const noexcept { return detail_; }
   /// Seconds; 0: none is said.
   [[nodiscard]] int retry_after() const noexcept { return retry_after_; }
-  [[nodiscard]] Refused retry_in(int seconds) &&;
+  [[nodiscard]] HttpProblem with_retry_after(int seconds) &&;
 
  private:
   int status_;
@@ -38,9 +38,9 @@ class Refused final : public std::exception {
   int retry_after_ = 0;
 };
 
-[[nodiscard]] Response problem(const Refused& refused);
+[[nodiscard]] Response problem(const HttpProblem& refused);
 /// The same as an object of an answer that has several.
-[[nodiscard]] command::Json problem_object(const Refused& refused);
+[[nodiscard]] command::Json problem_object(const HttpProblem& refused);
 /// What an exception of the engine is to somebody who asks over a socket: the texts that say what is wrong
 /// with a request stay, all others are ours. `dataset` is what was asked about, "" where nothing was.
 [[nodiscard]] Response problem(const std::exception& error, const std::string& dataset);

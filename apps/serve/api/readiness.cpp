@@ -20,16 +20,16 @@ namespace {
 /// A release waits longer for other writers. A probe that waits holds up those who ask whether all is well.
 constexpr std::int64_t kWaitForOthersMs = 500;
 /// What a release may add to the ledger's log, with room to spare.
-constexpr std::size_t kRoomOfRelease = std::size_t{256} * 1024;
+constexpr std::size_t kReleaseBytesMax = std::size_t{256} * 1024;
 
-bool is_no_room(int error) {
+bool is_disk_full(int error) {
   return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
 /// Writes to a file of the daemon's own beside the ledger, and empties it again.
 /// Throws  LedgerBusy: there is no room.
-void check_room(const std::string& ledger) {
-  static constexpr std::array<char, kRoomOfRelease> kNothing{};
+void check_free_space(const std::string& ledger) {
+  static constexpr std::array<char, kReleaseBytesMax> kNothing{};
   const std::string path = ledger + ".serve";
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   int error = file.valid() ? 0 : errno;
@@ -41,7 +41,7 @@ void check_room(const std::string& ledger) {
     if (count <= 0 && errno != EINTR) error = errno;
   }
   if (file.valid()) static_cast<void>(::ftruncate(file.get(), 0));
-  if (is_no_room(error)) {
+  if (is_disk_full(error)) {
     throw LedgerBusy("there is no room beside the ledger (" + std::generic_category().message(error) +
                      "): make room");
   }
@@ -57,34 +57,34 @@ Readiness::Readiness(const engine::Engine& engine, std::string ledger_path, std:
       log_(std::move(log)),
       files_replaced_(std::move(files_replaced)) {}
 
-std::shared_ptr<const Readiness::Found> Readiness::now() {
+std::shared_ptr<const Readiness::ReadinessReport> Readiness::current_report() {
   const std::scoped_lock lock(mutex_);
-  if (found_ && Clock::now() - found_->at < fresh_) return found_;
-  Found found = look();
+  if (last_report_ && Clock::now() - last_report_->at < fresh_) return last_report_;
+  ReadinessReport found = check_now();
   found.at = Clock::now();
   log_change(found);
   if (found.code == "ledger_files_replaced" && files_replaced_) files_replaced_();
-  found_ = std::make_shared<const Found>(std::move(found));
-  return found_;
+  last_report_ = std::make_shared<const ReadinessReport>(std::move(found));
+  return last_report_;
 }
 
-void Readiness::notice(int status) {
+void Readiness::note_answer_status(int status) {
   constexpr int kCreated = 201, kUnavailable = 503;
   const bool all_was_well = [&] {
     const std::scoped_lock lock(mutex_);
     return logged_.empty();
   }();
-  if (status == kUnavailable || (status == kCreated && !all_was_well)) static_cast<void>(now());
+  if (status == kUnavailable || (status == kCreated && !all_was_well)) static_cast<void>(current_report());
 }
 
-Readiness::Found Readiness::look() const {
-  Found found;
+Readiness::ReadinessReport Readiness::check_now() const {
+  ReadinessReport found;
   try {
     engine_.check_recording(kWaitForOthersMs);
-    check_room(ledger_path_);
-    Sources sources = look_at_sources(engine_);
+    check_free_space(ledger_path_);
+    SourceAvailability sources = source_availability(engine_);
     found.missing = std::move(sources.missing);
-    if (!sources.some_can_be_read) throw SourceError("the source of no dataset can be read");
+    if (!sources.any_readable) throw SourceError("the source of no dataset can be read");
   } catch (const std::exception& error) {
     const command::Failure failure = command::describe(error);
     found.code = failure.code;
@@ -93,7 +93,7 @@ Readiness::Found Readiness::look() const {
   return found;
 }
 
-void Readiness::log_change(const Found& found) {
+void Readiness::log_change(const ReadinessReport& found) {
   std::string wrong;
   if (!found.ready()) wrong = "no release is recorded now: " + found.detail;
   for (const MissingSource& one : found.missing) {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "epsilog/engine/engine.hpp"
-#include "missing_sources.hpp"
+#include "source_availability.hpp"
 
 namespace epsilog::serve {
 
@@ -24,7 +24,7 @@ class Readiness final {
   using Clock = std::chrono::steady_clock;
 
   /// What a look found.
-  struct Found {
+  struct ReadinessReport {
     std::string code = {};    ///< of the problem that a release would be told; "": it would be recorded
     std::string detail = {};  ///< what is wrong, in words for the curator; names no path
     std::vector<MissingSource> missing = {};
@@ -38,13 +38,13 @@ class Readiness final {
             std::function<void(const std::string&)> log = {}, std::function<void()> files_replaced = {});
 
   /// Returns what the last look found, or looks again if that was too long ago.
-  [[nodiscard]] std::shared_ptr<const Found> now();
+  [[nodiscard]] std::shared_ptr<const ReadinessReport> current_report();
   /// Looks again where an answer of that status may mean that something changed.
-  void notice(int status);
+  void note_answer_status(int status);
 
  private:
-  [[nodiscard]] Found look() const;
-  void log_change(const Found& found);
+  [[nodiscard]] ReadinessReport check_now() const;
+  void log_change(const ReadinessReport& found);
 
   const engine::Engine& engine_;
   const std::string ledger_path_;
@@ -52,7 +52,7 @@ class Readiness final {
   const std::function<void(const std::string&)> log_;
   const std::function<void()> files_replaced_;
   std::mutex mutex_;  // guards what follows; held during a look, so that there is one at a time
-  std::shared_ptr<const Found> found_;
+  std::shared_ptr<const ReadinessReport> last_report_;
   std::string logged_;  // what is wrong, as it was logged last; "": nothing
 };
 

@@ -7,12 +7,12 @@
 #include "answer_json.hpp"
 #include "call.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/seen_budget.hpp"
+#include "epsilog/engine/visible_budget.hpp"
 #include "list_page.hpp"
 #include "problem.hpp"
 #include "report_json.hpp"
 #include "route.hpp"
-#include "sight.hpp"
+#include "visibility.hpp"
 
 namespace epsilog::serve {
 namespace {
@@ -22,13 +22,13 @@ using command::Json;
 using engine::Answer;
 using engine::Duty;
 
-constexpr std::int64_t kPageMost = engine::kNewestPageMax;
-constexpr std::int64_t kPage = 100;
+constexpr std::int64_t kPageDecisionsMax = engine::kNewestPageMax;
+constexpr std::int64_t kPageDecisions = 100;
 
 Json duties(const Caller& caller) {
   Json list = Json::array();
   for (const Duty duty : {Duty::curate, Duty::audit, Duty::operate}) {
-    if (caller.has(duty)) list.push_back(engine::name(duty));
+    if (caller.has_duty(duty)) list.push_back(engine::name(duty));
   }
   return list;
 }
@@ -38,44 +38,44 @@ Response me(Call& call) {
   const engine::Principal* principal = caller.principal;
   Json object{
       {"principal", principal == nullptr ? Json(nullptr) : Json(principal->name)},
-      {"via", caller.who.via},
+      {"via", caller.actor.via},
       {"curator_socket", caller.curator_socket},
       {"duties", duties(caller)},
       {"roles", principal == nullptr ? Json::array() : Json(principal->roles)},
       {"purposes", principal == nullptr || !principal->purposes ? Json(nullptr) : Json(*principal->purposes)},
-      {"ledger_id", call.parts.ledger_id},
+      {"ledger_id", call.context.ledger_id},
       {"policy_version", caller.view->policy_version},
       {"policy_sha256", caller.view->policy_sha256}};
-  return json(200, object);
+  return json_response(200, object);
 }
 
 /// The dataset that is asked about, "" for all. Throws  NotFound.
 std::string dataset_of(Call& call) {
   std::string dataset = call.text("dataset");
   if (!dataset.empty()) require_dataset(call.caller, dataset);
-  call.about = dataset;
+  call.dataset = dataset;
   return dataset;
 }
 
 Response budgets(Call& call) {
-  call.run();
+  call.wait_for_slot();
   const std::string dataset = dataset_of(call);
-  const engine::SeenBudget budget =
-      engine::seen_budget(call.engine(), call.caller.view->policy, viewer(call.caller), dataset);
-  return json_text(200, command::budget_json(call.parts.ledger_id, budget.accounts, budget.notes));
+  const engine::VisibleBudget budget =
+      engine::visible_budget(call.engine(), call.caller.view->policy, viewer(call.caller), dataset);
+  return json_text_response(200, command::budget_json(call.context.ledger_id, budget.accounts, budget.notes));
 }
 
 Response pending(Call& call) {
-  call.run();
+  call.wait_for_slot();
   engine::PendingPage page;
   page.dataset = dataset_of(call);
   page.after = call.text("after");
-  page.limit = kPageMost;
+  page.limit = kPageDecisionsMax;
   page.rows = false;
   ListPage list(call, "requests", AnswerKind::pending);
   const engine::HistoryEnd end =
       call.engine().pending_while(page, [&](const Answer& answer) { return list.add(answer); });
-  return list.ended({{"more", end.more}, {"next", end.more ? Json(end.cursor) : Json(nullptr)}});
+  return list.finish({{"more", end.more}, {"next", end.more ? Json(end.cursor) : Json(nullptr)}});
 }
 
 std::string listed_asker(const Caller& caller) {
@@ -83,30 +83,30 @@ std::string listed_asker(const Caller& caller) {
 }
 
 Response decisions(Call& call) {
-  call.run();
+  call.wait_for_slot();
   engine::NewestPage page;
   page.dataset = dataset_of(call);
   page.before = call.text("before");
-  page.limit = call.number("limit", kPageMost, kPage, 1);
+  page.limit = call.number("limit", kPageDecisionsMax, kPageDecisions, 1);
   page.asker = listed_asker(call.caller);
   page.rows = false;
   ListPage list(call, "decisions", AnswerKind::history);
   const engine::HistoryEnd end =
       call.engine().newest_while(page, [&](const Answer& answer) { return list.add(answer); });
-  return list.ended({{"next", end.more ? Json(end.cursor) : Json(nullptr)}});
+  return list.finish({{"next", end.more ? Json(end.cursor) : Json(nullptr)}});
 }
 
 Response one_decision(Call& call) {
-  call.run();
-  return standing(call, call.shown());
+  call.wait_for_slot();
+  return request_state_response(call, call.visible_answer());
 }
 
 /// Those after a decision, oldest first. An analyst's own, and all of it for who oversees.
 Response events(Call& call) {
-  call.run();
+  call.wait_for_slot();
   engine::HistoryPage page;
   page.after = std::to_string(call.number("after", std::int64_t{1} << 53, 0));
-  page.limit = call.number("limit", kPageMost, kPage, 1);
+  page.limit = call.number("limit", kPageDecisionsMax, kPageDecisions, 1);
   page.rows = false;
   std::vector<Answer> read;
   engine::HistoryEnd end;
@@ -117,17 +117,17 @@ Response events(Call& call) {
     std::size_t cells = 0;
     end = call.engine().history_while(page, [&](const Answer& answer) {
       read.push_back(answer);
-      cells += cells_of(answer);
+      cells += cell_count(answer);
       return cells < kPageCells;
     });
     page.after = end.cursor;
     return end.more || std::any_of(read.begin(), read.end(),
-                                   [&](const Answer& answer) { return sees(call.caller, answer); });
+                                   [&](const Answer& answer) { return may_see(call.caller, answer); });
   };
-  const std::int64_t seconds = call.number("wait", kWaitMost, 0);
+  const std::int64_t seconds = call.number("wait", kLongPollSecondsMax, 0);
   if (!look() && seconds > 0)
     call.poll(
-        seconds, [&] { return Awaited{.asker = asker()}; }, look);
+        seconds, [&] { return PollCondition{.asker = asker()}; }, look);
   ListPage list(call, "events", AnswerKind::history);
   std::int64_t next = 0;
   std::from_chars(end.cursor.data(), end.cursor.data() + end.cursor.size(), next);
@@ -138,24 +138,30 @@ Response events(Call& call) {
     end.more = true;
     break;
   }
-  return list.ended({{"next", next}, {"more", end.more}});
+  return list.finish({{"next", next}, {"more", end.more}});
 }
 
 }  // namespace
 
 std::vector<Route> reading_routes() {
-  return {{"GET", "/v1/me", Who::known, false, {}, &me},
-          {"GET", "/v1/budgets", Who::known, false, {"dataset"}, &budgets},
-          {"GET", "/v1/pending", Who::known, false, {"dataset", "after"}, &pending, Effort::computes},
+  return {{"GET", "/v1/me", RouteAccess::known, false, {}, &me},
+          {"GET", "/v1/budgets", RouteAccess::known, false, {"dataset"}, &budgets},
+          {"GET", "/v1/pending", RouteAccess::known, false, {"dataset", "after"}, &pending, Effort::computes},
           {"GET",
            "/v1/decisions",
-           Who::known,
+           RouteAccess::known,
            false,
            {"dataset", "before", "limit"},
            &decisions,
            Effort::computes},
-          {"GET", "/v1/decisions/{id}", Who::known, false, {}, &one_decision},
-          {"GET", "/v1/events", Who::known, false, {"after", "limit", "wait"}, &events, Effort::computes}};
+          {"GET", "/v1/decisions/{id}", RouteAccess::known, false, {}, &one_decision},
+          {"GET",
+           "/v1/events",
+           RouteAccess::known,
+           false,
+           {"after", "limit", "wait"},
+           &events,
+           Effort::computes}};
 }
 
 }  // namespace epsilog::serve

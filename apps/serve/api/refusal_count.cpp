@@ -12,18 +12,19 @@ constexpr std::int64_t kHourMs = 3'600'000;
 }  // namespace
 
 void RefusalCount::catch_up(ledger::Snapshot& view, std::int64_t now_ms) {
-  const std::int64_t decisions = view.decisions();
-  if (decisions <= counted_) return;
+  const std::int64_t decisions = view.decision_count();
+  if (decisions <= counted_decisions_) return;
   const std::scoped_lock lock(mutex_);
-  if (decisions <= counted_) return;
-  if (seen_ < 0) seen_ = view.decisions_before(ledger::time_text(now_ms - kHourMs));
-  view.each_outcome(seen_, [&](const ledger::DecisionOutcome& decision) {
-    seen_ = decision.seq;
+  if (decisions <= counted_decisions_) return;
+  if (last_counted_seq_ < 0)
+    last_counted_seq_ = view.decision_count_before(ledger::time_text(now_ms - kHourMs));
+  view.each_outcome(last_counted_seq_, [&](const ledger::DecisionOutcome& decision) {
+    last_counted_seq_ = decision.seq;
     if (decision.outcome == ledger::Outcome::refused) {
       note(decision.principal, {ledger::parse_time(decision.time), static_cast<std::size_t>(decision.rows)});
     }
   });
-  counted_ = decisions;
+  counted_decisions_ = decisions;
   forget_before(now_ms - kHourMs);
 }
 
@@ -38,7 +39,8 @@ void RefusalCount::note(const std::string& principal, const Refusal& refusal) {
   had.insert(std::upper_bound(had.begin(), had.end(), refusal, earlier), refusal);
 }
 
-std::size_t RefusalCount::of(const std::string& principal, std::int64_t now_ms, std::size_t batch_most) {
+std::size_t RefusalCount::last_hour(const std::string& principal, std::int64_t now_ms,
+                                    std::size_t batch_most) {
   const std::scoped_lock lock(mutex_);
   forget_before(now_ms - kHourMs);
   const auto at = refusals_.find(principal);

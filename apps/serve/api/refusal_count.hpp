@@ -26,8 +26,8 @@ class RefusalCount final {
   /// Counts one that is not on record: it is forgotten with this process.
   void add(const std::string& principal, std::int64_t at_ms);
   /// A batch counts as its rows, at most as `batch_most`.
-  [[nodiscard]] std::size_t of(const std::string& principal, std::int64_t now_ms,
-                               std::size_t batch_most = SIZE_MAX);
+  [[nodiscard]] std::size_t last_hour(const std::string& principal, std::int64_t now_ms,
+                                      std::size_t batch_most = SIZE_MAX);
 
  private:
   struct Refusal {
@@ -37,9 +37,9 @@ class RefusalCount final {
   void note(const std::string& principal, const Refusal& refusal);
   void forget_before(std::int64_t ms);
 
-  std::atomic<std::int64_t> counted_{-1};  // so many decisions were on record when it counted last
+  std::atomic<std::int64_t> counted_decisions_{-1};  // so many decisions were on record when it counted last
   std::mutex mutex_;
-  std::int64_t seen_ = -1;  // the last decision that was counted; -1: none was looked at yet
+  std::int64_t last_counted_seq_ = -1;  // the last decision that was counted; -1: none was looked at yet
   std::map<std::string, std::deque<Refusal>> refusals_;  // of the last hour, oldest first
 };
 

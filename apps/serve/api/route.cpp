@@ -41,37 +41,38 @@ const std::vector<Route>& routes() {
 
 void require_access(const Route& route, const Caller& caller) {
   const auto need = [](bool has, const char* code, const char* detail) {
-    if (!has) throw Refused(403, code, detail);
+    if (!has) throw HttpProblem(403, code, detail);
   };
-  switch (route.who) {
-    case Who::everybody:
-    case Who::known:
+  switch (route.access) {
+    case RouteAccess::everybody:
+    case RouteAccess::known:
       return;
-    case Who::asker:
-      return need(!caller.keeper(), "cannot_ask",
+    case RouteAccess::asker:
+      return need(!caller.is_keeper(), "cannot_ask",
                   "who keeps the machine holds duties and cannot ask or approve");
-    case Who::curator:
-      return need(caller.has(Duty::curate), "duty_required", "the duty 'curate' is required");
-    case Who::curator_socket:
-      need(caller.has(Duty::curate), "duty_required", "the duty 'curate' is required");
+    case RouteAccess::curator:
+      return need(caller.has_duty(Duty::curate), "duty_required", "the duty 'curate' is required");
+    case RouteAccess::curator_socket:
+      need(caller.has_duty(Duty::curate), "duty_required", "the duty 'curate' is required");
       return need(caller.curator_socket, "curator_socket_required",
                   "this is done over the curator socket alone");
-    case Who::auditor:
-      return need(caller.has(Duty::audit), "duty_required", "the duty 'audit' is required");
-    case Who::overseer:
-      return need(caller.has(Duty::curate) || caller.has(Duty::audit), "duty_required",
+    case RouteAccess::auditor:
+      return need(caller.has_duty(Duty::audit), "duty_required", "the duty 'audit' is required");
+    case RouteAccess::overseer:
+      return need(caller.has_duty(Duty::curate) || caller.has_duty(Duty::audit), "duty_required",
                   "the duty 'curate' or 'audit' is required");
-    case Who::operating:
-      return need(caller.has(Duty::operate), "duty_required", "the duty 'operate' is required");
-    case Who::on_duty:
-      return need(caller.has(Duty::curate) || caller.has(Duty::audit) || caller.has(Duty::operate),
-                  "duty_required", "the duty 'curate', 'audit' or 'operate' is required");
+    case RouteAccess::operating:
+      return need(caller.has_duty(Duty::operate), "duty_required", "the duty 'operate' is required");
+    case RouteAccess::any_duty:
+      return need(
+          caller.has_duty(Duty::curate) || caller.has_duty(Duty::audit) || caller.has_duty(Duty::operate),
+          "duty_required", "the duty 'curate', 'audit' or 'operate' is required");
   }
 }
 
-Found find_route(std::string_view method, std::string_view path) {
+RouteMatch find_route(std::string_view method, std::string_view path) {
   const std::string_view answers_as = method == "HEAD" ? "GET" : method;
-  Found found;
+  RouteMatch found;
   for (const Route& route : routes()) {
     std::string id;
     if (!matches(route.path, path, id)) continue;

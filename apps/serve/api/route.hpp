@@ -13,8 +13,8 @@ namespace epsilog::serve {
 
 struct Call;
 
-/// Who may use a route at all. What they see there is another matter (sight.hpp).
-enum class Who {
+/// Who may use a route at all. What they see there is another matter (visibility.hpp).
+enum class RouteAccess {
   everybody,       ///< whoever reaches the socket, known or not
   known,           ///< principals and the keeper
   asker,           ///< principals: the keeper cannot ask
@@ -23,13 +23,13 @@ enum class Who {
   auditor,         ///< duty audit
   overseer,        ///< duty curate or audit
   operating,       ///< duty operate
-  on_duty,         ///< any duty
+  any_duty,        ///< any duty
 };
 
 /// The largest body in bytes; 0: none is taken. A body that is read by the route itself has no limit here.
-inline constexpr std::size_t kBody = 64 * 1024;
-inline constexpr std::size_t kPolicyBody = 512 * 1024;
-inline constexpr std::size_t kBatchBody = 1024 * 1024;
+inline constexpr std::size_t kBodyBytesMax = 64 * 1024;
+inline constexpr std::size_t kPolicyBodyBytesMax = 512 * 1024;
+inline constexpr std::size_t kBatchBodyBytesMax = 1024 * 1024;
 
 /// Whether answering it takes processor time and changes nothing: then it is charged to the caller, and ends
 /// when nobody waits for it any more (computing.hpp).
@@ -38,14 +38,14 @@ enum class Effort { none, computes };
 struct Route {
   std::string_view method;
   std::string_view path;  ///< "/v1/requests/{id}/approve"
-  Who who;
+  RouteAccess access;
   bool takes_body;                           ///< JSON
   std::vector<std::string_view> parameters;  ///< of the query; others are refused
   Response (*answer)(Call& call);
   Effort effort = Effort::none;
 };
 
-/// Throws  Refused (403): the route is not for the caller.
+/// Throws  HttpProblem (403): the route is not for the caller.
 void require_access(const Route& route, const Caller& caller);
 
 /// The routes of each part, in the order of the documents.
@@ -62,11 +62,11 @@ void require_access(const Route& route, const Caller& caller);
 
 /// The route of a request and what stands for {id}. HEAD has the route of GET, and is answered the same: its
 /// body is not sent (response_text.hpp).
-struct Found {
+struct RouteMatch {
   const Route* route = nullptr;  ///< nullptr: there is none of that path, or of that method
   std::string id;
   std::string allowed;  ///< methods of that path, "GET, HEAD, POST"; "" if there is none of that path
 };
-[[nodiscard]] Found find_route(std::string_view method, std::string_view path);
+[[nodiscard]] RouteMatch find_route(std::string_view method, std::string_view path);
 
 }  // namespace epsilog::serve

@@ -65,8 +65,8 @@ std::optional<std::string> path_of(const Node& node, const std::string& what, Fa
   if (!text) return std::nullopt;
   const std::filesystem::path path(*text);
   if (path.is_absolute() && path.lexically_normal() == path) return text;
-  faults.add(node.mark,
-             what + ": " + engine::shown(*text) + " is not an absolute path without '.', '..' and '//'");
+  faults.add(node.mark, what + ": " + engine::quoted_excerpt(*text) +
+                            " is not an absolute path without '.', '..' and '//'");
   return std::nullopt;
 }
 
@@ -113,7 +113,7 @@ std::optional<std::int64_t> milliseconds_of(const Node& node, const std::string&
   if (error == std::errc() && shortest && number <= 1'000'000 && (unit == "ms" || unit == "s")) {
     return unit == "s" ? number * 1'000 : number;
   }
-  faults.add(node.mark, what + ": " + engine::shown(*text) +
+  faults.add(node.mark, what + ": " + engine::quoted_excerpt(*text) +
                             " is no duration: write a whole number and ms or s, as in 250ms or 2s");
   return std::nullopt;
 }

@@ -32,7 +32,7 @@ namespace epsilog::serve {
 }
 
 /// Whether it is `lower_case`, whatever the case of its letters.
-[[nodiscard]] constexpr bool is_word(std::string_view text, std::string_view lower_case) {
+[[nodiscard]] constexpr bool equals_ignoring_case(std::string_view text, std::string_view lower_case) {
   return std::equal(text.begin(), text.end(), lower_case.begin(), lower_case.end(),
                     [](char a, char b) { return lower(a) == b; });
 }

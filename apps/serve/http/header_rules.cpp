@@ -31,16 +31,16 @@ bool is_host(std::string_view text) {
   return rest.empty() || (rest.front() == ':' && rest.size() <= 6 && all_digits(rest.substr(1)));
 }
 
-std::optional<Malformed> apply_length(RequestHead& head) {
+std::optional<MalformedRequest> apply_length(RequestHead& head) {
   const std::string* const length = head.header("content-length");
   if (const std::string* const coding = head.header("transfer-encoding")) {
     if (length != nullptr) {
       return malformed("The request has Content-Length and Transfer-Encoding.");
     }
-    if (is_word(*coding, "chunked")) {
-      return Malformed{411, "length_required", "Chunked bodies are not read: send Content-Length."};
+    if (equals_ignoring_case(*coding, "chunked")) {
+      return MalformedRequest{411, "length_required", "Chunked bodies are not read: send Content-Length."};
     }
-    return Malformed{501, "not_implemented", "No Transfer-Encoding is read: send Content-Length."};
+    return MalformedRequest{501, "not_implemented", "No Transfer-Encoding is read: send Content-Length."};
   }
   if (length == nullptr) return std::nullopt;
   if (!all_digits(*length) || length->size() > kLengthDigitsMax ||
@@ -53,7 +53,7 @@ std::optional<Malformed> apply_length(RequestHead& head) {
   return std::nullopt;
 }
 
-std::optional<Malformed> apply_connection(RequestHead& head) {
+std::optional<MalformedRequest> apply_connection(RequestHead& head) {
   const std::string* const options = head.header("connection");
   if (options == nullptr) return std::nullopt;
   std::string_view rest = *options;
@@ -61,7 +61,7 @@ std::optional<Malformed> apply_connection(RequestHead& head) {
     const std::size_t end = std::min(rest.find(','), rest.size());
     const std::string_view option = without_blanks_around(rest.substr(0, end));
     if (!is_token(option)) return malformed("Connection is not a list of options.");
-    if (is_word(option, "close")) head.keep_alive = false;
+    if (equals_ignoring_case(option, "close")) head.keep_alive = false;
     more = end < rest.size();
     rest.remove_prefix(more ? end + 1 : end);
   }
@@ -70,14 +70,14 @@ std::optional<Malformed> apply_connection(RequestHead& head) {
 
 }  // namespace
 
-std::optional<Malformed> apply_headers(RequestHead& head) {
+std::optional<MalformedRequest> apply_headers(RequestHead& head) {
   const std::string* const host = head.header("host");
   if (host == nullptr) return malformed("The request has no Host.");
   if (!is_host(*host)) return malformed("Host is not a name or an address, with or without a port.");
   if (auto fault = apply_length(head)) return fault;
   const std::string* const expected = head.header("expect");
-  if (expected != nullptr && !is_word(*expected, "100-continue")) {
-    return Malformed{417, "expectation_failed", "Nothing can be expected but 100-continue."};
+  if (expected != nullptr && !equals_ignoring_case(*expected, "100-continue")) {
+    return MalformedRequest{417, "expectation_failed", "Nothing can be expected but 100-continue."};
   }
   return apply_connection(head);
 }

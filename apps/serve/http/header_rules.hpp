@@ -17,6 +17,6 @@ namespace epsilog::serve {
 /// digits without leading zeros (400); an Expect that is not 100-continue (417); a Connection that is no list
 /// of tokens (400). Requires       no name twice, so that a value is the only one. Thread-safety  pure
 /// function.
-[[nodiscard]] std::optional<Malformed> apply_headers(RequestHead& head);
+[[nodiscard]] std::optional<MalformedRequest> apply_headers(RequestHead& head);
 
 }  // namespace epsilog::serve

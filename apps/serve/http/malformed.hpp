@@ -7,16 +7,16 @@
 namespace epsilog::serve {
 
 /// Fixed texts: nothing that was sent is ever sent back.
-struct Malformed {
+struct MalformedRequest {
   int status = 400;
   std::string_view code;
   std::string_view message;
 
-  friend bool operator==(const Malformed&, const Malformed&) = default;
+  friend bool operator==(const MalformedRequest&, const MalformedRequest&) = default;
 };
 
 /// 400, the status of whatever is against the grammar.
-[[nodiscard]] constexpr Malformed malformed(std::string_view message) {
+[[nodiscard]] constexpr MalformedRequest malformed(std::string_view message) {
   return {400, "malformed_request", message};
 }
 

@@ -42,18 +42,18 @@ const RequestHead& RequestReader::head() const {
   return head_;
 }
 
-const Malformed& RequestReader::fault() const {
+const MalformedRequest& RequestReader::fault() const {
   EPSILOG_INVARIANT(state_ == State::malformed);
   return fault_;
 }
 
-void RequestReader::took_body(std::uint64_t bytes) {
+void RequestReader::consume_body(std::uint64_t bytes) {
   EPSILOG_INVARIANT(bytes <= body_left_);
   body_left_ -= bytes;
   if (state_ == State::body && body_left_ == 0) state_ = State::complete;
 }
 
-void RequestReader::refuse(const Malformed& fault) {
+void RequestReader::refuse(const MalformedRequest& fault) {
   state_ = State::malformed;
   fault_ = fault;
 }
@@ -98,7 +98,7 @@ void RequestReader::end_line() {
   line_.clear();
 }
 
-std::optional<Malformed> RequestReader::read_request_line() {
+std::optional<MalformedRequest> RequestReader::read_request_line() {
   if (blanks_ != 2) {
     return malformed("The first line is not METHOD TARGET HTTP/1.1 with one blank between each.");
   }
@@ -110,7 +110,7 @@ std::optional<Malformed> RequestReader::read_request_line() {
   if (!is_token(method)) return malformed("The method is not a token.");
   if (!is_version(version)) return malformed("The first line does not end with the version of HTTP.");
   if (version != "HTTP/1.1") {
-    return Malformed{505, "version_not_supported", "Only HTTP/1.1 is spoken here."};
+    return MalformedRequest{505, "version_not_supported", "Only HTTP/1.1 is spoken here."};
   }
   RequestTarget target;
   if (auto fault = read_target(line.substr(first + 1, second - first - 1), limits_.parameters, target)) {
@@ -122,7 +122,7 @@ std::optional<Malformed> RequestReader::read_request_line() {
   return std::nullopt;
 }
 
-std::optional<Malformed> RequestReader::read_header() {
+std::optional<MalformedRequest> RequestReader::read_header() {
   const std::string_view line = line_;
   if (line.front() == ' ') return malformed("A line of a header begins with a blank.");
   const std::size_t colon = line.find(':');
@@ -133,7 +133,7 @@ std::optional<Malformed> RequestReader::read_header() {
   Header header{lower_case(name), std::string(without_blanks_around(line.substr(colon + 1)))};
   if (head_.header(header.name) != nullptr) return malformed("A header comes twice.");
   if (head_.headers.size() == limits_.headers) {
-    return Malformed{431, "head_too_large", "The request has too many headers."};
+    return MalformedRequest{431, "head_too_large", "The request has too many headers."};
   }
   head_.headers.push_back(std::move(header));
   return std::nullopt;

@@ -57,28 +57,28 @@ class RequestReader final {
   /// Requires  state body or complete.
   [[nodiscard]] const RequestHead& head() const;
   /// Requires  state malformed.
-  [[nodiscard]] const Malformed& fault() const;
+  [[nodiscard]] const MalformedRequest& fault() const;
   [[nodiscard]] State state() const noexcept { return state_; }
 
   /// Bytes of the body that were not taken yet.
   [[nodiscard]] std::uint64_t body_left() const noexcept { return body_left_; }
   /// So many bytes of the body were taken; with the last one the request is complete.
   /// Requires  bytes ≤ body_left().
-  void took_body(std::uint64_t bytes);
+  void consume_body(std::uint64_t bytes);
 
  private:
   void take(char c);
   void take_first_line(char c);
   void end_line();
-  std::optional<Malformed> read_request_line();
-  std::optional<Malformed> read_header();
+  std::optional<MalformedRequest> read_request_line();
+  std::optional<MalformedRequest> read_header();
   void end_head();
-  void refuse(const Malformed& fault);
+  void refuse(const MalformedRequest& fault);
 
   HeadLimits limits_;
   State state_ = State::idle;
   RequestHead head_;
-  Malformed fault_;
+  MalformedRequest fault_;
   std::string line_;            ///< the one that is being read
   bool after_cr_ = false;       ///< whether its CR was read
   bool first_line_ = true;      ///< whether it is the request line

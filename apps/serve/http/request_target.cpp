@@ -41,7 +41,7 @@ bool is_text(std::string_view text) {
 }
 
 /// Decodes what consists of pchar and `also`.
-std::optional<Malformed> decode(std::string_view text, std::string_view also, std::string& into) {
+std::optional<MalformedRequest> decode(std::string_view text, std::string_view also, std::string& into) {
   into.reserve(text.size());
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
@@ -62,7 +62,7 @@ std::optional<Malformed> decode(std::string_view text, std::string_view also, st
   return std::nullopt;
 }
 
-std::optional<Malformed> read_path(std::string_view text, std::string& path) {
+std::optional<MalformedRequest> read_path(std::string_view text, std::string& path) {
   for (std::size_t begin = 0; begin < text.size();) {  // at a '/'
     const std::size_t end = std::min(text.find('/', begin + 1), text.size());
     std::string segment;
@@ -77,8 +77,8 @@ std::optional<Malformed> read_path(std::string_view text, std::string& path) {
   return std::nullopt;
 }
 
-std::optional<Malformed> read_query(std::string_view text, std::size_t parameters_max,
-                                    RequestTarget& target) {
+std::optional<MalformedRequest> read_query(std::string_view text, std::size_t parameters_max,
+                                           RequestTarget& target) {
   if (text.find('+') != std::string_view::npos) {
     return malformed("The query has a '+': write a blank as %20, a plus as %2B.");
   }
@@ -105,8 +105,8 @@ std::optional<Malformed> read_query(std::string_view text, std::size_t parameter
 
 }  // namespace
 
-std::optional<Malformed> read_target(std::string_view text, std::size_t parameters_max,
-                                     RequestTarget& target) {
+std::optional<MalformedRequest> read_target(std::string_view text, std::size_t parameters_max,
+                                            RequestTarget& target) {
   target = {};
   if (text.empty() || text.front() != '/') {
     return malformed("The target is not a path that begins with '/'.");

@@ -27,7 +27,7 @@ struct RequestTarget {
 /// is ".", ".." or, but for the last, empty; a query that is not NAME=VALUE joined by '&', a name that is
 /// empty or comes twice, a '+' in it (a blank to some, a plus to others), or more than `parameters_max`
 /// parameters. Thread-safety: pure function.
-[[nodiscard]] std::optional<Malformed> read_target(std::string_view text, std::size_t parameters_max,
-                                                   RequestTarget& target);
+[[nodiscard]] std::optional<MalformedRequest> read_target(std::string_view text, std::size_t parameters_max,
+                                                          RequestTarget& target);
 
 }  // namespace epsilog::serve

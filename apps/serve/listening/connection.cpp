@@ -11,7 +11,7 @@
 namespace epsilog::serve {
 namespace {
 
-HeadLimits head_limits(const Limits& limits) {
+HeadLimits head_limits(const ConnectionLimits& limits) {
   HeadLimits head;
   head.head_bytes = limits.head_bytes;
   return head;
@@ -39,7 +39,7 @@ bool Connection::await_head() {
     }
     const State state = reader_ ? reader_->state() : State::idle;
     if (state == State::malformed) {
-      const Malformed& fault = reader_->fault();
+      const MalformedRequest& fault = reader_->fault();
       refuse(fault.status, fault.code, fault.message);
       return false;
     }
@@ -48,24 +48,24 @@ bool Connection::await_head() {
       return false;
     }
     if (state == State::body || state == State::complete) return true;
-    const Came came = inbox_.fill(due, shared_.stopping);
-    if (came == Came::ready) continue;
-    if (state == State::head) refuse_half(came);
+    const IoOutcome came = inbox_.fill(due, shared_.stopping);
+    if (came == IoOutcome::ready) continue;
+    if (state == State::head) refuse_incomplete_head(came);
     return false;
   }
 }
 
 /// What came instead of the rest of a head.
-void Connection::refuse_half(Came came) {
+void Connection::refuse_incomplete_head(IoOutcome came) {
   switch (came) {
-    case Came::ended:
+    case IoOutcome::ended:
       return refuse(400, "head_broken_off", "The head of the request broke off.");
-    case Came::late:
+    case IoOutcome::late:
       return refuse(408, "head_too_slow", "The head of the request did not arrive in time.");
-    case Came::stopped:
+    case IoOutcome::stopped:
       return refuse(503, "stopping", kStopping);
-    case Came::gone:
-    case Came::ready:
+    case IoOutcome::gone:
+    case IoOutcome::ready:
       return;
   }
 }
@@ -91,11 +91,11 @@ bool Connection::answer_one() {
 }
 
 bool Connection::send(std::string_view head, std::string_view body) {
-  return send_all(socket_, head, body, deadline_after(limits_.write), shared_.abandoned) == Came::ready;
+  return send_all(socket_, head, body, deadline_after(limits_.write), shared_.abandoned) == IoOutcome::ready;
 }
 
 void Connection::refuse(int status, std::string_view code, std::string_view message) {
-  Response response = shared_.service.refusal(status, code, message);
+  Response response = shared_.service.problem_response(status, code, message);
   response.close = true;
   if (send(response_head(response), response.body)) linger();
 }
@@ -105,7 +105,7 @@ void Connection::linger() {
   const Deadline due = deadline_after(limits_.linger);
   do {
     inbox_.drop(inbox_.view().size());
-  } while (inbox_.fill(due, shared_.stopping) == Came::ready);
+  } while (inbox_.fill(due, shared_.stopping) == IoOutcome::ready);
 }
 
 }  // namespace epsilog::serve

@@ -44,13 +44,13 @@ ConnectionThreads::~ConnectionThreads() {
   reap();
 }
 
-Arrival ConnectionThreads::start(Descriptor& socket, const Peer& peer) {
+SlotOutcome ConnectionThreads::start(Descriptor& socket, const Peer& peer) {
   auto job = std::make_unique<Job>(Job{*this, Descriptor(), peer});
   {
     const std::lock_guard lock(mutex_);
     finished_.reserve(finished_.size() + running_ + 1);
-    const Arrival arrival = places_.take(peer, shared_.limits.get(), std::chrono::steady_clock::now());
-    if (arrival != Arrival::taken) return arrival;
+    const SlotOutcome arrival = slots_.take(peer, shared_.limits.get(), std::chrono::steady_clock::now());
+    if (arrival != SlotOutcome::taken) return arrival;
     ++running_;
   }
   job->socket = std::move(socket);
@@ -59,13 +59,13 @@ Arrival ConnectionThreads::start(Descriptor& socket, const Peer& peer) {
   if (::pthread_create(&thread, attributes.get(), &ConnectionThreads::run, job.get()) != 0) {
     socket = std::move(job->socket);
     const std::lock_guard lock(mutex_);
-    places_.give_back(peer);
+    slots_.give_back(peer);
     --running_;
     none_left_.notify_all();
-    return Arrival::refused;
+    return SlotOutcome::refused;
   }
   static_cast<void>(job.release());  // the thread's
-  return Arrival::taken;
+  return SlotOutcome::taken;
 }
 
 void* ConnectionThreads::run(void* given) {
@@ -83,7 +83,7 @@ void* ConnectionThreads::run(void* given) {
 
 void ConnectionThreads::finish(const Peer& peer) noexcept {
   const std::lock_guard lock(mutex_);
-  places_.give_back(peer);
+  slots_.give_back(peer);
   --running_;
   finished_.push_back(::pthread_self());  // has room
   ended_.ring();

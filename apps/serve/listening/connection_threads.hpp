@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "connection.hpp"
+#include "connection_slots.hpp"
 #include "descriptor.hpp"
-#include "places.hpp"
 
 namespace epsilog::serve {
 
@@ -19,7 +19,7 @@ class ConnectionThreads final {
  public:
   /// Requires  `shared` outlives it.
   /// Throws    Error if there is no descriptor left.
-  explicit ConnectionThreads(const Shared& shared) : shared_(shared) {}
+  explicit ConnectionThreads(const ConnectionContext& shared) : shared_(shared) {}
   ConnectionThreads(const ConnectionThreads&) = delete;
   ConnectionThreads& operator=(const ConnectionThreads&) = delete;
   ~ConnectionThreads();
@@ -27,7 +27,7 @@ class ConnectionThreads final {
   /// Serves the connection in a thread of its own.
   /// Returns  refused or dropped, and leaves the socket to the caller, if there is no place or no thread for
   /// it.
-  [[nodiscard]] Arrival start(Descriptor& socket, const Peer& peer);
+  [[nodiscard]] SlotOutcome start(Descriptor& socket, const Peer& peer);
 
   /// Frees what threads that have ended left behind.
   void reap();
@@ -42,11 +42,11 @@ class ConnectionThreads final {
   static void* run(void* job);
   void finish(const Peer& peer) noexcept;
 
-  const Shared& shared_;
+  const ConnectionContext& shared_;
   Bell ended_;
   std::mutex mutex_;
   std::condition_variable none_left_;
-  Places places_;
+  ConnectionSlots slots_;
   std::size_t running_ = 0;
   std::vector<pthread_t> finished_;  ///< to be joined; has room for all that run
 };

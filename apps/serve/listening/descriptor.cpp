@@ -25,14 +25,14 @@ int milliseconds_until(Deadline due) {
 
 /// Waits until the socket may be read or written; `ready` also if it is broken, which the next call of it
 /// shows.
-Came wait_for(int socket, short what, Deadline due, const Bell& stop) {
+IoOutcome wait_for(int socket, short what, Deadline due, const Bell& stop) {
   for (;;) {
     std::array<pollfd, 2> waited = {{{socket, what, 0}, {stop.fd(), POLLIN, 0}}};
     const int count = ::poll(waited.data(), waited.size(), milliseconds_until(due));
-    if (count < 0 && errno != EINTR) return Came::gone;
-    if (count > 0 && waited[0].revents != 0) return Came::ready;
-    if (count > 0) return Came::stopped;
-    if (std::chrono::steady_clock::now() >= due) return Came::late;
+    if (count < 0 && errno != EINTR) return IoOutcome::gone;
+    if (count > 0 && waited[0].revents != 0) return IoOutcome::ready;
+    if (count > 0) return IoOutcome::stopped;
+    if (std::chrono::steady_clock::now() >= due) return IoOutcome::late;
   }
 }
 
@@ -78,26 +78,27 @@ void Bell::silence() noexcept {
       ::read(event_.get(), &rings, sizeof rings);  // fails only if it is silent already
 }
 
-Came receive(int socket, std::span<char> into, std::size_t& received, Deadline due, const Bell& stop) {
+IoOutcome receive(int socket, std::span<char> into, std::size_t& received, Deadline due, const Bell& stop) {
   received = 0;
   for (;;) {
-    if (std::chrono::steady_clock::now() >= due) return Came::late;
+    if (std::chrono::steady_clock::now() >= due) return IoOutcome::late;
     const ssize_t count = ::recv(socket, into.data(), into.size(), MSG_DONTWAIT);
     if (count > 0) {
       received = static_cast<std::size_t>(count);
-      return Came::ready;
+      return IoOutcome::ready;
     }
-    if (count == 0) return Came::ended;
+    if (count == 0) return IoOutcome::ended;
     if (errno == EINTR) continue;
-    if (!would_wait()) return Came::gone;
-    const Came came = wait_for(socket, POLLIN, due, stop);
-    if (came != Came::ready) return came;
+    if (!would_wait()) return IoOutcome::gone;
+    const IoOutcome came = wait_for(socket, POLLIN, due, stop);
+    if (came != IoOutcome::ready) return came;
   }
 }
 
-Came send_all(int socket, std::string_view first, std::string_view second, Deadline due, const Bell& stop) {
+IoOutcome send_all(int socket, std::string_view first, std::string_view second, Deadline due,
+                   const Bell& stop) {
   while (!first.empty() || !second.empty()) {
-    if (std::chrono::steady_clock::now() >= due) return Came::late;
+    if (std::chrono::steady_clock::now() >= due) return IoOutcome::late;
     // sendmsg() writes to neither.
     std::array<iovec, 2> parts = {
         {{const_cast<char*>(first.data()), first.size()}, {const_cast<char*>(second.data()), second.size()}}};
@@ -112,11 +113,11 @@ Came send_all(int socket, std::string_view first, std::string_view second, Deadl
       continue;
     }
     if (errno == EINTR) continue;
-    if (!would_wait()) return Came::gone;
-    const Came came = wait_for(socket, POLLOUT, due, stop);
-    if (came != Came::ready) return came;
+    if (!would_wait()) return IoOutcome::gone;
+    const IoOutcome came = wait_for(socket, POLLOUT, due, stop);
+    if (came != IoOutcome::ready) return came;
   }
-  return Came::ready;
+  return IoOutcome::ready;
 }
 
 bool hung_up(int socket) noexcept {

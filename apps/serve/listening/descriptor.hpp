@@ -50,7 +50,7 @@ using Deadline = std::chrono::steady_clock::time_point;
   return std::chrono::steady_clock::now() + time;
 }
 
-enum class Came : std::uint8_t {
+enum class IoOutcome : std::uint8_t {
   ready,    ///< bytes, or room for them
   ended,    ///< the other end sends no more
   gone,     ///< the connection is broken
@@ -61,13 +61,13 @@ enum class Came : std::uint8_t {
 /// Receives what is there, waiting for it until the deadline or the bell. What is there already is received
 /// even if the bell was rung, but not after the deadline. Returns  ready with `received` > 0, or why nothing
 /// was received.
-[[nodiscard]] Came receive(int socket, std::span<char> into, std::size_t& received, Deadline due,
-                           const Bell& stop);
+[[nodiscard]] IoOutcome receive(int socket, std::span<char> into, std::size_t& received, Deadline due,
+                                const Bell& stop);
 
 /// Sends both parts, waiting for room until the deadline or the bell. Never raises SIGPIPE.
 /// Returns  ready if everything was sent; otherwise some of it may have been.
-[[nodiscard]] Came send_all(int socket, std::string_view first, std::string_view second, Deadline due,
-                            const Bell& stop);
+[[nodiscard]] IoOutcome send_all(int socket, std::string_view first, std::string_view second, Deadline due,
+                                 const Bell& stop);
 
 /// Whether the other end of a Unix socket was closed. One that has only shut down its sending still receives.
 [[nodiscard]] bool hung_up(int socket) noexcept;

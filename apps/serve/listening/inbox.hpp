@@ -20,7 +20,7 @@ class Inbox final {
   void drop(std::size_t count) { begin_ += count; }
 
   /// As receive(). Requires  empty().
-  Came fill(Deadline due, const Bell& stop) {
+  IoOutcome fill(Deadline due, const Bell& stop) {
     begin_ = end_ = 0;
     return receive(socket_, bytes_, end_, due, stop);
   }

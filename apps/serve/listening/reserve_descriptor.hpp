@@ -16,21 +16,21 @@ class ReserveDescriptor final {
   ReserveDescriptor() { renew(); }
   /// Returns  whether there was one.
   bool use() {
-    const bool had = held_.valid();
-    held_.close();
+    const bool had = descriptor_.valid();
+    descriptor_.close();
     return had;
   }
   /// A connection that was refused is over, but its descriptor is kept: nobody else takes it meanwhile.
   void keep(Descriptor refused) {
     ::shutdown(refused.get(), SHUT_RDWR);
-    held_ = std::move(refused);
+    descriptor_ = std::move(refused);
   }
   void renew() {
-    if (!held_.valid()) held_ = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!descriptor_.valid()) descriptor_ = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   }
 
  private:
-  Descriptor held_;
+  Descriptor descriptor_;
 };
 
 }  // namespace epsilog::serve

@@ -36,21 +36,21 @@ std::optional<std::uint32_t> uid_of_peer(int socket) {
 }
 
 /// So many connections are accepted of one socket before the others have their turn.
-constexpr int kTurn = 64;
+constexpr int kAcceptsMax = 64;
 constexpr int kBreathMilliseconds = 20;  // while the system has no descriptor or memory for a connection
 
 }  // namespace
 
-class Server::Parts final {
+class Server::Implementation final {
  public:
-  Parts(Service& service, const Limits& limits)
+  Implementation(Service& service, const ConnectionLimits& limits)
       : service_(service),
         limits_(limits),
         shared_{service, limits_, stopping_, abandoned_},
         threads_(shared_) {}
-  Parts(const Parts&) = delete;
-  Parts& operator=(const Parts&) = delete;
-  ~Parts() {
+  Implementation(const Implementation&) = delete;
+  Implementation& operator=(const Implementation&) = delete;
+  ~Implementation() {
     stopping_.ring();
     abandoned_.ring();
   }
@@ -58,7 +58,7 @@ class Server::Parts final {
   void listen(int fd, bool curator);
   void run(int stop_fd);
   bool drain(std::chrono::milliseconds at_most);
-  void change(const Limits& limits) { limits_.set(limits); }
+  void change(const ConnectionLimits& limits) { limits_.set(limits); }
 
  private:
   struct Listener {
@@ -66,7 +66,7 @@ class Server::Parts final {
     bool curator = false;
   };
 
-  enum class Accepted : std::uint8_t {
+  enum class AcceptOutcome : std::uint8_t {
     one,
     none,      ///< nobody waits
     short_of,  ///< the system is short of something that only time brings
@@ -76,8 +76,8 @@ class Server::Parts final {
   /// line waits as short as possible. Returns  false if the system is short of something that only time
   /// brings.
   bool accept_some(const Listener& listener);
-  Accepted accept_one(const Listener& listener);
-  Accepted accept_with_reserve(const Listener& listener);
+  AcceptOutcome accept_one(const Listener& listener);
+  AcceptOutcome accept_with_reserve(const Listener& listener);
   void take_in(Descriptor socket, bool curator);
   void refuse(int socket);
 
@@ -85,13 +85,13 @@ class Server::Parts final {
   CurrentLimits limits_;
   Bell stopping_;
   Bell abandoned_;
-  Shared shared_;
+  ConnectionContext shared_;
   std::vector<Listener> listeners_;
   ReserveDescriptor reserve_;
   ConnectionThreads threads_;  // last: its threads use what is above
 };
 
-void Server::Parts::listen(int fd, bool curator) {
+void Server::Implementation::listen(int fd, bool curator) {
   if (option(fd, SO_DOMAIN) != AF_UNIX || option(fd, SO_TYPE) != SOCK_STREAM ||
       option(fd, SO_ACCEPTCONN) != 1) {
     throw InvalidParameter("descriptor " + std::to_string(fd) + " is no Unix stream socket that listens");
@@ -104,7 +104,7 @@ void Server::Parts::listen(int fd, bool curator) {
   listeners_.push_back({Descriptor(fd), curator});
 }
 
-void Server::Parts::run(int stop_fd) {
+void Server::Implementation::run(int stop_fd) {
   std::vector<pollfd> waited = {{stop_fd, POLLIN, 0}, {threads_.ended().fd(), POLLIN, 0}};
   const std::size_t first = waited.size();
   for (const Listener& listener : listeners_) waited.push_back({listener.socket.get(), POLLIN, 0});
@@ -133,19 +133,19 @@ void Server::Parts::run(int stop_fd) {
   stopping_.ring();
 }
 
-bool Server::Parts::accept_some(const Listener& listener) {
-  for (int i = 0; i < kTurn; ++i) {
-    const Accepted accepted = accept_one(listener);
-    if (accepted != Accepted::one) return accepted == Accepted::none;
+bool Server::Implementation::accept_some(const Listener& listener) {
+  for (int i = 0; i < kAcceptsMax; ++i) {
+    const AcceptOutcome accepted = accept_one(listener);
+    if (accepted != AcceptOutcome::one) return accepted == AcceptOutcome::none;
   }
   return true;
 }
 
-Server::Parts::Accepted Server::Parts::accept_one(const Listener& listener) {
+Server::Implementation::AcceptOutcome Server::Implementation::accept_one(const Listener& listener) {
   Descriptor socket(::accept4(listener.socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (socket.valid()) {
     take_in(std::move(socket), listener.curator);
-    return Accepted::one;
+    return AcceptOutcome::one;
   }
   switch (errno) {
     case EMFILE:
@@ -153,53 +153,54 @@ Server::Parts::Accepted Server::Parts::accept_one(const Listener& listener) {
       return accept_with_reserve(listener);
     case ENOBUFS:
     case ENOMEM:
-      return Accepted::short_of;
+      return AcceptOutcome::short_of;
     default:
-      return Accepted::none;  // who wanted in is gone already, or another process was quicker
+      return AcceptOutcome::none;  // who wanted in is gone already, or another process was quicker
   }
 }
 
-Server::Parts::Accepted Server::Parts::accept_with_reserve(const Listener& listener) {
-  if (!reserve_.use()) return Accepted::short_of;
+Server::Implementation::AcceptOutcome Server::Implementation::accept_with_reserve(const Listener& listener) {
+  if (!reserve_.use()) return AcceptOutcome::short_of;
   Descriptor socket(::accept4(listener.socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!socket.valid()) return Accepted::short_of;  // another thread has taken it
+  if (!socket.valid()) return AcceptOutcome::short_of;  // another thread has taken it
   refuse(socket.get());
   reserve_.keep(std::move(socket));
-  return Accepted::none;  // one at a time
+  return AcceptOutcome::none;  // one at a time
 }
 
-void Server::Parts::take_in(Descriptor socket, bool curator) {
+void Server::Implementation::take_in(Descriptor socket, bool curator) {
   const std::optional<std::uint32_t> uid = uid_of_peer(socket.get());
   if (!uid) return;
-  if (threads_.start(socket, {*uid, curator}) == Arrival::refused) refuse(socket.get());
+  if (threads_.start(socket, {*uid, curator}) == SlotOutcome::refused) refuse(socket.get());
 }
 
-void Server::Parts::refuse(int socket) {
-  Response response =
-      service_.refusal(503, "too_many_connections", "There is no place for this connection; ask again.");
+void Server::Implementation::refuse(int socket) {
+  Response response = service_.problem_response(503, "too_many_connections",
+                                                "There is no place for this connection; ask again.");
   response.close = true;
   send_at_once(socket, response_head(response) + response.body);
 }
 
-bool Server::Parts::drain(std::chrono::milliseconds at_most) {
+bool Server::Implementation::drain(std::chrono::milliseconds at_most) {
   const bool all = threads_.wait_for_all(deadline_after(at_most));
   abandoned_.ring();
   return all;
 }
 
-Server::Server(Service& service, const Limits& limits) : parts_(std::make_unique<Parts>(service, limits)) {}
+Server::Server(Service& service, const ConnectionLimits& limits)
+    : implementation_(std::make_unique<Implementation>(service, limits)) {}
 Server::~Server() = default;
 void Server::listen(int fd, bool curator) {
-  parts_->listen(fd, curator);
+  implementation_->listen(fd, curator);
 }
 void Server::run(int stop_fd) {
-  parts_->run(stop_fd);
+  implementation_->run(stop_fd);
 }
 bool Server::drain(std::chrono::milliseconds at_most) {
-  return parts_->drain(at_most);
+  return implementation_->drain(at_most);
 }
-void Server::change(const Limits& limits) {
-  parts_->change(limits);
+void Server::change(const ConnectionLimits& limits) {
+  implementation_->change(limits);
 }
 
 }  // namespace epsilog::serve

@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "bound_socket.hpp"
-#include "limits.hpp"
+#include "connection_limits.hpp"
 #include "service.hpp"
 
 namespace epsilog::serve {
@@ -20,7 +20,7 @@ class Server final {
  public:
   /// Requires  a service that outlives it.
   /// Throws    Error if there is no descriptor left.
-  Server(Service& service, const Limits& limits);
+  Server(Service& service, const ConnectionLimits& limits);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   /// Breaks off what is not finished, but waits for answers that the service is working on.
@@ -48,11 +48,11 @@ class Server final {
 
   /// From the next connection, or request of a connection, on. Those that are there stay.
   /// Thread-safety  at any time, by any thread.
-  void change(const Limits& limits);
+  void change(const ConnectionLimits& limits);
 
  private:
-  class Parts;
-  std::unique_ptr<Parts> parts_;
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
 };
 
 }  // namespace epsilog::serve

@@ -51,7 +51,7 @@ class Body {
 
   /// Whether there is a first byte, which it waits for; false: the body is empty. Once true, always true.
   /// Throws  BodyFault, if no byte ever arrived.
-  virtual bool begun() = 0;
+  virtual bool wait_for_first_byte() = 0;
 
   /// Whether the other end is gone, so that nobody hears the answer. One that only sends no more is there.
   /// Does not wait.
@@ -77,7 +77,7 @@ class Service {
 
   /// What the listener refuses by itself, as it is told; the connection ends with it. Called by several at
   /// once, and by the thread that accepts: it waits for nothing.
-  virtual Response refusal(int status, std::string_view code, std::string_view message) = 0;
+  virtual Response problem_response(int status, std::string_view code, std::string_view message) = 0;
 };
 
 }  // namespace epsilog::serve

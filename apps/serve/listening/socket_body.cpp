@@ -36,11 +36,11 @@ std::size_t SocketBody::read(std::span<char> into) {
       std::min({std::uint64_t{into.size()}, std::uint64_t{inbox_.view().size()}, reader_.body_left()}));
   std::copy_n(inbox_.view().begin(), count, into.begin());
   inbox_.drop(count);
-  reader_.took_body(count);
+  reader_.consume_body(count);
   return count;
 }
 
-bool SocketBody::begun() {
+bool SocketBody::wait_for_first_byte() {
   if (begun_) return true;
   if (whole()) return false;
   await();
@@ -50,27 +50,27 @@ bool SocketBody::begun() {
 void SocketBody::await() {
   if (fault_) throw BodyFault(*fault_);
   if (inbox_.empty()) {
-    ask_for_it();
+    send_continue();
     // Who stops lets a body come in that has begun: what it is for may have to be charged.
     switch (inbox_.fill(due_, begun_ ? abandoned_ : stopping_)) {
-      case Came::ready:
+      case IoOutcome::ready:
         break;
-      case Came::late:
+      case IoOutcome::late:
         fail(BodyFault::Kind::too_slow);
-      case Came::stopped:
+      case IoOutcome::stopped:
         fail(BodyFault::Kind::stopped);
-      case Came::ended:
-      case Came::gone:
+      case IoOutcome::ended:
+      case IoOutcome::gone:
         fail(BodyFault::Kind::broken_off);
     }
   }
   begun_ = true;
 }
 
-void SocketBody::ask_for_it() const {
+void SocketBody::send_continue() const {
   if (begun_ || reader_.head().header("expect") == nullptr) return;
   // If it cannot be sent, nothing will come, and that is told.
-  [[maybe_unused]] const Came sent = send_all(socket_, kContinue, "", due_, stopping_);
+  [[maybe_unused]] const IoOutcome sent = send_all(socket_, kContinue, "", due_, stopping_);
 }
 
 void SocketBody::fail(BodyFault::Kind kind) {

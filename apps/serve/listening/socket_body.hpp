@@ -18,7 +18,7 @@ class SocketBody final : public Body {
              const Bell& abandoned);
 
   std::size_t read(std::span<char> into) override;
-  bool begun() override;
+  bool wait_for_first_byte() override;
   [[nodiscard]] bool gone() const override { return hung_up(socket_); }
   [[nodiscard]] bool stopping() const override { return stopping_.rung(); }
   void extend(std::chrono::steady_clock::duration time) override { due_ += time; }
@@ -29,7 +29,7 @@ class SocketBody final : public Body {
  private:
   /// Ensures  something of it is in the inbox.
   void await();
-  void ask_for_it() const;
+  void send_continue() const;
   [[noreturn]] void fail(BodyFault::Kind kind);
 
   int socket_;

@@ -30,7 +30,7 @@ class WaitingHistory {
     (void)engine.cancel(release(engine, request("count", "1")).recorded.decision_id, "alice");
     (void)engine.cancel(waiting.reserve("count", "0.25").recorded.decision_id, "alice");
     (void)engine.cancel(waiting.reserve("value:score", "0.25").recorded.decision_id, "alice");
-    const Answer guarded = waiting.reserve("value:score", "0.25", Holding::reserved_against_token);
+    const Answer guarded = waiting.reserve("value:score", "0.25", ReservationKind::reserved_against_token);
     (void)engine.issue_token(guarded.recorded.decision_id, "alice");
     CHECK(waiting.commit(guarded.recorded.decision_id, "3").recorded.granted);
     (void)waiting.reserve("count", "0.25");

@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "audit_beginning.hpp"
+#include "audit_snapshot.hpp"
 #include "audit_threads.hpp"
 #include "clinic.hpp"
 #include "epsilog/ledger/inspection.hpp"
@@ -34,7 +34,7 @@ void write_round(const Clinic& clinic, engine::Engine& engine, int round) {
   static_cast<void>(release_many(engine, requests));
   engine::Request held = supplied("", "0.01");
   held.supplied = {};
-  held.holding = engine::Holding::reserved;
+  held.reservation = engine::ReservationKind::reserved;
   const std::string id = engine.reserve(held, {}).recorded.decision_id;
   if (round % 3 == 0) static_cast<void>(engine.commit(id, held.principal, std::string("3"), bits, {}));
   if (round % 3 == 1) static_cast<void>(engine.cancel(id, held.principal));
@@ -99,7 +99,7 @@ void audit_beside(const Clinic& clinic, const std::vector<std::string>& expected
 }
 
 std::int64_t decisions_of(const Clinic& clinic) {
-  return ledger::Ledger::open_read_only(clinic.ledger()).snapshot().decisions();
+  return ledger::Ledger::open_read_only(clinic.ledger()).snapshot().decision_count();
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ TEST_CASE("audit: what changes it reads at one instant, while somebody writes al
   int grown = 0;
   const auto until = std::chrono::steady_clock::now() + 60s;
   while (grown < 400 && std::chrono::steady_clock::now() < until) {
-    const auto beginning = engine::Beginning::of(view);
+    const auto beginning = engine::AuditSnapshot::of(view);
     REQUIRE(beginning.decisions.rows.size() == 1);
     const std::int64_t decisions = beginning.decisions.rows.front();
     if (decisions > last) ++grown;
@@ -163,7 +163,7 @@ TEST_CASE("audit: beside a thread that writes it finds what was damaged before",
     const Clinic clinic(kPlenty);
     write_some(clinic, 9);
     tamper(clinic.ledger(), damage);
-    const auto before = faults_of(clinic.ledger(), Threads::one, ledger::kWhole);
+    const auto before = faults_of(clinic.ledger(), Threads::one, ledger::kUnlimitedSlice);
     REQUIRE_FALSE(before.empty());
     const Writer writer(clinic);
     while (writer.rounds() < 2) std::this_thread::sleep_for(1ms);
@@ -189,7 +189,7 @@ TEST_CASE("audit: another history put in the place of the one that is read ends 
   ledger::Snapshot view = reader.snapshot();
   ledger::Inspection inspection(view);
   const ledger::HistoryEnd end = inspection.end();
-  view.let_go();
+  view.close_between_reads();
   std::int64_t seen = 0;
   const auto read = [&] {
     inspection.each_decision(
@@ -229,18 +229,18 @@ TEST_CASE("audit: between two slices nothing keeps the log of who writes", "[eng
     if (++told % 20 != 0) return;
     write_some(clinic, 1);
     CHECK(emptied());
-    CHECK_FALSE(view.poisoned());
-    CHECK(view.decisions() > end.decision);
+    CHECK_FALSE(view.poison_reason());
+    CHECK(view.decision_count() > end.decision);
   };
-  view.let_go();
+  view.close_between_reads();
   inspection.each_decision(
       end, 0ms, visit, [](const ledger::MalformedRecord&) { FAIL("a sound ledger"); },
       [](const ledger::StoredFault&) { FAIL("a sound ledger"); });
   CHECK(told == end.decision);
   // Held it does keep it, and shows one instant.
-  view.hold();
-  const std::int64_t now = view.decisions();
+  view.keep_open();
+  const std::int64_t now = view.decision_count();
   write_some(clinic, 1);
   CHECK_FALSE(emptied());
-  CHECK(view.decisions() == now);
+  CHECK(view.decision_count() == now);
 }

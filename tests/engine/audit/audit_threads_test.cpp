@@ -1,7 +1,7 @@
 // An audit says the same for any number of threads and any slices, of a sound ledger and of a damaged one.
 #include "audit_threads.hpp"
 #include "clinic.hpp"
-#include "decisions_ahead.hpp"
+#include "decision_read_ahead.hpp"
 #include "epsilog/ledger/inspection.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "support/catch.hpp"
@@ -48,7 +48,7 @@ void live(const Clinic& clinic) {
   for (int i = 0; i < 8; ++i) {
     engine::Request held = supplied("", "0.01");
     held.supplied = {};
-    held.holding = engine::Holding::reserved;
+    held.reservation = engine::ReservationKind::reserved;
     const std::string id = engine.reserve(held, {}).recorded.decision_id;
     if (i % 3 == 0) static_cast<void>(engine.commit(id, held.principal, std::string("3"), bits, {}));
     if (i % 3 == 1) static_cast<void>(engine.cancel(id, held.principal));
@@ -66,13 +66,13 @@ void damage_by_turns(const Clinic& clinic, const std::vector<std::string>& damag
     CAPTURE(damage);
     std::filesystem::copy_file(sound, clinic.ledger(), std::filesystem::copy_options::overwrite_existing);
     if (!damage.empty()) tamper(clinic.ledger(), damage);
-    const auto by_one = told(Threads::one, clinic.ledger(), false, ledger::kWhole);
+    const auto by_one = told(Threads::one, clinic.ledger(), false, ledger::kUnlimitedSlice);
     CHECK(by_one.size() > (damage.empty() ? 0U : 1U));
     CHECK(told(Threads::one, clinic.ledger(), false, 0ms) == by_one);
     CHECK(told(Threads::several, clinic.ledger(), false) == by_one);
     if (!of_each) continue;
     CHECK(told(Threads::several, clinic.ledger(), true, 0ms) ==
-          told(Threads::one, clinic.ledger(), true, ledger::kWhole));
+          told(Threads::one, clinic.ledger(), true, ledger::kUnlimitedSlice));
   }
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("audit: a page that cannot be read ends the decisions where one thread
     std::filesystem::copy_file(sound, clinic.ledger(), std::filesystem::copy_options::overwrite_existing);
     std::fstream(clinic.ledger(), std::ios::in | std::ios::out | std::ios::binary).seekp(page)
         << std::string(kPage, '\xff');
-    const auto by_one = told(Threads::one, clinic.ledger(), false, ledger::kWhole);
+    const auto by_one = told(Threads::one, clinic.ledger(), false, ledger::kUnlimitedSlice);
     CHECK(told(Threads::several, clinic.ledger(), false) == by_one);
     CHECK(told(Threads::one, clinic.ledger(), false, 0ms) == by_one);
     ended += std::any_of(by_one.begin(), by_one.end(), [](const std::string& line) {
@@ -163,7 +163,7 @@ TEST_CASE("audit: no more is read ahead than fits into the memory set aside", "[
   live(clinic);
   const ledger::Ledger ledger = ledger::Ledger::open_read_only(clinic.ledger());
   ledger::Snapshot view = ledger.snapshot();
-  engine::DecisionsAhead ahead(view, ledger::Inspection(view).end(), ledger::kWhole);
+  engine::DecisionReadAhead ahead(view, ledger::Inspection(view).end(), ledger::kUnlimitedSlice);
   std::vector<const ledger::StoredDecision*> places;
   std::int64_t last = 0;
   ahead.each(

@@ -24,7 +24,7 @@ TEST_CASE("schedule figures: equal schedules are composed once, under each accou
   Laws laws;
   int made = 0;
   const auto numbered = [&](const char* epsilon) {
-    return laws.numbered(epsilon, [&] { return ++made, pure(epsilon); });
+    return laws.law_index(epsilon, [&] { return ++made, pure(epsilon); });
   };
   const std::size_t tenth = numbered("0.1");
   const std::size_t fifth = numbered("0.2");
@@ -32,15 +32,16 @@ TEST_CASE("schedule figures: equal schedules are composed once, under each accou
   CHECK(made == 2);
 
   int composed = 0;
-  ScheduleFigures figures(laws, [&](Accountant, std::span<const KnownLoss> losses, const Asked& asked) {
-    ++composed;
-    Rational sum = asked.at + (asked.at_delta ? 0 : 1000);
-    for (const KnownLoss& loss : losses) {
-      sum += loss.guarantee->epsilon * Rational(static_cast<unsigned long>(loss.count));
-    }
-    return std::optional<Rational>(sum);
-  });
-  const Asked at_half{true, Rational(1, 2)};
+  ScheduleFigures figures(
+      laws, [&](Accountant, std::span<const KnownLoss> losses, const ScheduleQuestion& asked) {
+        ++composed;
+        Rational sum = asked.at + (asked.at_delta ? 0 : 1000);
+        for (const KnownLoss& loss : losses) {
+          sum += loss.guarantee->epsilon * Rational(static_cast<unsigned long>(loss.count));
+        }
+        return std::optional<Rational>(sum);
+      });
+  const ScheduleQuestion at_half{true, Rational(1, 2)};
   for (int scope = 0; scope < 4096; ++scope) {
     CHECK(figures.bound(Accountant::pure, {{tenth, 3}, {fifth, 1}}, at_half) == Rational(1));
   }
@@ -59,11 +60,11 @@ TEST_CASE("schedule figures: equal schedules are composed once, under each accou
 TEST_CASE("schedule figures: a composition that failed is tried again", "[engine][reaccount][negative]") {
   const Laws laws;
   int composed = 0;
-  ScheduleFigures figures(laws, [&](Accountant, std::span<const KnownLoss>, const Asked&) {
+  ScheduleFigures figures(laws, [&](Accountant, std::span<const KnownLoss>, const ScheduleQuestion&) {
     if (++composed == 1) throw InvalidParameter("once");
     return std::optional<Rational>(7);
   });
-  const Asked at_zero{true, 0};
+  const ScheduleQuestion at_zero{true, 0};
   CHECK_THROWS_AS(figures.bound(Accountant::pld, {}, at_zero), InvalidParameter);
   CHECK(figures.bound(Accountant::pld, {}, at_zero) == Rational(7));
   CHECK(composed == 2);
@@ -71,7 +72,7 @@ TEST_CASE("schedule figures: a composition that failed is tried again", "[engine
 
 TEST_CASE("schedule figures: the figures are those of the accountants", "[engine][reaccount]") {
   Laws laws;
-  const LawCounts schedule{{laws.numbered("0.1", [] { return pure("0.1"); }), 30}};
+  const LawCounts schedule{{laws.law_index("0.1", [] { return pure("0.1"); }), 30}};
   const std::vector<KnownLoss> losses = laws.losses(schedule);
   REQUIRE(losses.size() == 1);
   CHECK(losses[0].count == 30);

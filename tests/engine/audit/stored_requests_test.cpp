@@ -26,7 +26,7 @@ TEST_CASE("stored requests: each is what reading it alone gives, however many an
     for (int i = 1; i < 2'500; ++i) {
       const std::string text = text_of(i, i % 7 == 0 ? std::string(3'000, 'x') : "");
       const bool digest = requests.digest(text) == ledger::sha256_hex(text);
-      const StoredRequests::Read& read = requests.read(text);
+      const StoredRequests::ParsedText& read = requests.read(text);
       const bool same = read.canonical == text && read.conflicting.empty() &&
                         read.stored.request.epsilon == accounting::Rational(i);
       if (!digest || !same) FAIL_CHECK(i);

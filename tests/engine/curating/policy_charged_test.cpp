@@ -128,7 +128,7 @@ TEST_CASE("policy charged: what moves rows between blocks is refused of the bloc
     const auto changes = diff(before, after);
     bool once_charged = false;
     for (const auto& change : changes) {
-      UNSCOPED_INFO(change.place() << ": " << name(change.direction));
+      UNSCOPED_INFO(change.path_text() << ": " << name(change.direction));
       if (!change.refused_once_charged) continue;
       CHECK(name(change.direction) == "incomparable");
       once_charged = true;
@@ -177,7 +177,7 @@ TEST_CASE("policy charged: of blocks of labels nothing that decides a label may 
     const auto changes = diff(before, after);
     REQUIRE_FALSE(changes.empty());
     for (const PolicyChange& change : changes) {
-      CAPTURE(change.place());
+      CAPTURE(change.path_text());
       if (change.refused_once_charged) CHECK(name(change.direction) == "incomparable");
       CHECK(change.refused_once_charged ==
             !charged_faults({change}, before.dataset("clinic"), false, "p").empty());
@@ -239,7 +239,7 @@ TEST_CASE("policy charged: a unit is the column that the source calls so, by wha
   CHECK_FALSE(refused(same, before));
   const auto renamed = diff(before, same);
   REQUIRE(renamed.size() == 2);
-  CHECK(renamed[0].place() == "datasets.clinic.unit.id");
+  CHECK(renamed[0].path_text() == "datasets.clinic.unit.id");
   CHECK(name(renamed[0].direction) == "neutral");
   CHECK(refused(same, declaring("whose", "      whose: {column: visit, type: string}\n")));
   CHECK(refused(same, declaring("whose", "")));
@@ -273,7 +273,7 @@ TEST_CASE("policy apply: a dataset whose budget is only held back keeps what a r
           "[engine][charged][negative]") {
   auto [clinic, engine] = Open<Clinic>();
   Request held = request("count", "1");
-  held.holding = Holding::reserved;
+  held.reservation = ReservationKind::reserved;
   const std::string id = engine.reserve(held, {}).recorded.decision_id;
   const std::string changed =
       only_replaced(clinic_policy("epsilon: 3"), "{csv: visits.csv}", "{csv: visits.csv, delimiter: ';'}");

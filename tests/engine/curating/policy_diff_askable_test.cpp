@@ -23,7 +23,7 @@ std::string told(const std::vector<PolicyChange>& changes) {
   std::string text;
   for (const PolicyChange& change : changes) {
     if (change.direction == Direction::neutral) continue;
-    const std::string place = change.place();
+    const std::string place = change.path_text();
     text += std::string(name(change.direction)) + " " + place.substr(place.find("clinic") + 7) + ": " +
             change.before + " -> " + change.after + "\n";
   }

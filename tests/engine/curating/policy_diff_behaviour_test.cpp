@@ -5,7 +5,6 @@
 // looser, and so is less consent or less noise; `policy diff` must name a difference that is looser or
 // incomparable then. The reverse holds for tighter.
 #include "access.hpp"
-#include "askable.hpp"
 #include "batch_plan.hpp"
 #include "decide.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -15,6 +14,7 @@
 #include "policy_pairs.hpp"
 #include "policy_text.hpp"
 #include "policy_values.hpp"
+#include "question_checks.hpp"
 #include "request_rules.hpp"
 #include "scopes.hpp"
 #include "support/case_table.hpp"
@@ -59,7 +59,7 @@ bool gaussian(MechanismChoice mechanism) {
 struct Outcome {
   enum class Rank { refused, waits, granted } rank = Rank::refused;
   std::shared_ptr<const Plan> plan = nullptr;
-  std::vector<Ask> asks = {};
+  std::vector<PlannedCharge> planned_charges = {};
 };
 
 /// One policy with what was charged under it.
@@ -74,18 +74,18 @@ class Side final {
   [[nodiscard]] Outcome outcome(const Request& request, std::size_t number, const std::string& time) {
     Outcome result{.plan = planned(request, number)};
     if (result.plan == nullptr) return result;
-    result.asks = asks(policy_, dataset_, request, *result.plan, time);
+    result.planned_charges = planned_charges(policy_, dataset_, request, *result.plan, time);
     const Decision decision =
-        decide(policy_, dataset_, request, *result.plan, owed(result.asks), std::nullopt, 1);
+        decide(policy_, dataset_, request, *result.plan, owed(result.planned_charges), std::nullopt, 1);
     if (!decision.granted()) return result;
     result.rank = result.plan->approvals_required > 0 ? Outcome::Rank::waits : Outcome::Rank::granted;
     return result;
   }
-  void charge(const std::vector<Ask>& asked) {
+  void charge(const std::vector<PlannedCharge>& asked) {
     for (const Debit& debit : owed(asked)) {
       ledger::AccountState& account = accounts_[debit.account.name()];
       account = debit.account;
-      account.balance.spent += debit.ask.amount;
+      account.balance.spent += debit.charge.amount;
     }
   }
   void forget() { accounts_.clear(); }
@@ -94,9 +94,9 @@ class Side final {
   }
 
  private:
-  std::vector<Debit> owed(const std::vector<Ask>& asked) {
+  std::vector<Debit> owed(const std::vector<PlannedCharge>& asked) {
     std::vector<ledger::AccountState> present;
-    for (const Ask& ask : asked) {
+    for (const PlannedCharge& ask : asked) {
       const auto found = accounts_.find(ask.account);
       if (found != accounts_.end()) present.push_back(found->second);
     }
@@ -107,7 +107,7 @@ class Side final {
     if (known != plans_.end()) return known->second;
     std::shared_ptr<const Plan> plan;
     try {
-      auto made = std::make_shared<const Plan>(plan_of(dataset_, request));
+      auto made = std::make_shared<const Plan>(plan_request(dataset_, request));
       require_answerable(dataset_, request, *made);
       plan = std::move(made);
     } catch (const InvalidParameter&) {
@@ -173,11 +173,11 @@ class Walk final {
     const Outcome now = after_.outcome(request, number, time());
     if (old.rank != now.rank) return note(old.rank < now.rank, "it is granted, or waits, where it was not");
     if (old.rank == Outcome::Rank::refused) return;
-    compare_debits(old.asks, now.asks);
+    compare_debits(old.planned_charges, now.planned_charges);
     compare_noise(request.question, *old.plan, *now.plan);
     if (old.rank == Outcome::Rank::waits) compare_consent(request, *old.plan, *now.plan);
-    before_.charge(old.asks);
-    after_.charge(now.asks);
+    before_.charge(old.planned_charges);
+    after_.charge(now.planned_charges);
   }
   void set_loss(Request& request, std::size_t loss) const {
     const Question& question = request.question;
@@ -213,16 +213,17 @@ class Walk final {
 
   using Debited = std::map<std::pair<std::string, std::string>, std::int64_t>;
   /// Periods are one scope, and a budget without delta is one with as little of it as there is.
-  static Debited debited(const std::vector<Ask>& asks) {
+  static Debited debited(const std::vector<PlannedCharge>& planned_charges) {
     Debited result;
-    for (const Ask& ask : asks) {
+    for (const PlannedCharge& ask : planned_charges) {
       if (ask.account.measure == accounting::DeltaMeasure::name) continue;
       const std::string scope = ask.account.scope.starts_with("period:") ? "" : ask.account.scope;
       result[{scope, ask.account.measure}] = ask.amount;
     }
     return result;
   }
-  void compare_debits(const std::vector<Ask>& old_asks, const std::vector<Ask>& now_asks) {
+  void compare_debits(const std::vector<PlannedCharge>& old_asks,
+                      const std::vector<PlannedCharge>& now_asks) {
     const Debited old = debited(old_asks);
     const Debited now = debited(now_asks);
     for (const auto& [account, amount] : old) {
@@ -330,7 +331,7 @@ bool reports(const std::vector<PolicyChange>& changes, Direction direction) {
 std::string shown_changes(const std::vector<PolicyChange>& changes) {
   std::string text;
   for (const PolicyChange& change : changes)
-    text += std::string(name(change.direction)) + ": " + change.place() + ": " + change.before + " -> " +
+    text += std::string(name(change.direction)) + ": " + change.path_text() + ": " + change.before + " -> " +
             change.after + "\n";
   return text;
 }

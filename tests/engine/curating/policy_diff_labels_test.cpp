@@ -29,7 +29,7 @@ Texts differences(const std::string& before, const std::string& after) {
   Texts texts;
   for (const PolicyChange& change : diff(policy(before), policy(after))) {
     texts.push_back((change.refused_once_charged ? "! " : "") + std::string(name(change.direction)) + " " +
-                    change.place() + ": " + change.before + " -> " + change.after);
+                    change.path_text() + ": " + change.before + " -> " + change.after);
   }
   return texts;
 }

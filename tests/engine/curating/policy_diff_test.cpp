@@ -128,7 +128,7 @@ Epsilon epsilon(const char* text) {
 std::string shown(const std::vector<PolicyChange>& changes) {
   std::string text;
   for (const PolicyChange& change : changes) {
-    text += std::string(name(change.direction)) + ": " + change.place() + ": " + change.before + " -> " +
+    text += std::string(name(change.direction)) + ": " + change.path_text() + ": " + change.before + " -> " +
             change.after + ": " + change.why + "\n";
   }
   return text;
@@ -172,14 +172,14 @@ TEST_CASE("policy diff: every field of a dataset that is changed is one differen
       // Which questions it opens or closes is said beside it, and another test's.
       std::vector<PolicyChange> changes = diff(from.dataset("clinic"), to.dataset("clinic"));
       std::erase_if(changes, [&](const PolicyChange& one) {
-        return one.place() == "datasets.clinic.columns" && row[0] != "columns";
+        return one.path_text() == "datasets.clinic.columns" && row[0] != "columns";
       });
       INFO(shown(changes));
       REQUIRE(changes.size() == 1);
       return changes[0];
     };
     const PolicyChange change = only_change(before, after);
-    CHECK(change.place() == "datasets.clinic." + row[0]);
+    CHECK(change.path_text() == "datasets.clinic." + row[0]);
     CHECK(name(change.direction) == row[1]);
     CHECK(change.before != change.after);
     CHECK_FALSE(change.why.empty());
@@ -198,7 +198,7 @@ TEST_CASE("policy diff: a budget of a block is not compared with one of the data
   std::vector<PolicyChange> changes = diff(before, after);
   INFO(shown(changes));
   REQUIRE(changes.size() == 2);
-  CHECK(changes[0].place() == "datasets.clinic.budget");
+  CHECK(changes[0].path_text() == "datasets.clinic.budget");
   CHECK(name(changes[0].direction) == "incomparable");
 
   Dataset renewed = full();
@@ -275,7 +275,7 @@ TEST_CASE("policy diff: another exact number of rows is another divisor", "[engi
   before.rows = {1000, true};
   after.rows = {1001, true};
   const PolicyChange change = only(before, after);
-  CHECK(change.place() == "datasets.clinic.rows.exact");
+  CHECK(change.path_text() == "datasets.clinic.rows.exact");
   CHECK(name(change.direction) == "incomparable");
   CHECK(change.refused_once_charged);
 }
@@ -324,9 +324,9 @@ TEST_CASE("policy diff: under rho, the first account that counts delta takes the
   const std::vector<PolicyChange> changes = diff(before, after);
   INFO(shown(changes));
   REQUIRE(changes.size() == 2);
-  CHECK(changes[0].place() == "datasets.clinic.limits[0].delta");
+  CHECK(changes[0].path_text() == "datasets.clinic.limits[0].delta");
   CHECK(name(changes[0].direction) == "looser");
-  CHECK(changes[1].place() == "datasets.clinic.per_release.delta");
+  CHECK(changes[1].path_text() == "datasets.clinic.per_release.delta");
   CHECK(name(changes[1].direction) == "incomparable");
   before.budget = after.budget = pure("1");  // it expresses no release that loses delta
   CHECK(diff(before, after).size() == 1);
@@ -413,7 +413,7 @@ TEST_CASE("policy diff: a role is worth what the datasets make of it", "[engine]
     const std::vector<PolicyChange> changes =
         diff(std::optional(without), std::optional(std::vector{person("alice", {role})}), {&dataset});
     REQUIRE(changes.size() == 1);
-    CHECK(changes[0].place() == "principals.alice.roles[0]");
+    CHECK(changes[0].path_text() == "principals.alice.roles[0]");
     return std::string(name(changes[0].direction));
   };
   CHECK(gaining("custodian") == "looser");       // may approve
@@ -436,7 +436,7 @@ TEST_CASE("policy diff: each difference stands at its place in the later policy"
   REQUIRE(changes.size() == 4);
   const auto place = [&changes](const std::string& path) {
     for (const PolicyChange& change : changes) {
-      if (change.place() == path) {
+      if (change.path_text() == path) {
         return std::to_string(change.mark.line) + ":" + std::to_string(change.mark.column);
       }
     }

@@ -111,7 +111,7 @@ TEST_CASE("condition: who asks is told before anything is recorded, by every way
     CAPTURE(where);
     const Request asked = request("count", "0.1", "k", std::nullopt, where);
     Request held = asked;
-    held.holding = Holding::reserved;
+    held.reservation = ReservationKind::reserved;
     const std::vector<Request> batch{request("count", "0.1"), asked};
     CHECK_THROWS_AS(release(engine, asked), InvalidParameter);
     CHECK_THROWS_AS(release_many(engine, batch), InvalidParameter);
@@ -137,7 +137,7 @@ TEST_CASE("condition: what an older program recorded is replayed, committed and 
   Request answered = request("count", "0.1", "answered", std::nullopt, before);
   REQUIRE(release(waiting.engine, answered).recorded.granted);
   Request held = request("count", "0.1", "held", std::nullopt, before);
-  held.holding = Holding::reserved;
+  held.reservation = ReservationKind::reserved;
   const Answer reserved = waiting.engine.reserve(held, {});
   const Answer pending = release(waiting.engine, request("count", "0.6", "pending", std::nullopt, before));
   REQUIRE(pending.recorded.state == RequestState::pending);

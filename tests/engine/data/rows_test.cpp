@@ -95,7 +95,7 @@ TEST_CASE("rows: a declared value is found wherever it stands, and another one n
     }
     for (const std::string& other : others) {
       CAPTURE(other);
-      CHECK(place(values, column, other) == kNoPlace);
+      CHECK(place(values, column, other) == kNoIndex);
     }
   };
   check(value_column("x", ColumnType::integer, {"3", "-1", "7"}),

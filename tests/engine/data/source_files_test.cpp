@@ -15,7 +15,7 @@ using namespace epsilog::test;
 
 namespace {
 
-using ledger::belongs_to_open_ledger;
+using ledger::is_file_of_open_ledger;
 
 /// Whether another process sees that this one holds a POSIX lock on the file.
 bool is_locked(const std::string& file) {
@@ -50,7 +50,7 @@ const std::vector<std::string> kSuffixes = {"", "-wal", "-shm", ".queue", ".lock
 TEST_CASE("source files: what belongs to a ledger is known as long as it is open", "[engine][source_files]") {
   const Clinic clinic;
   const std::string ledger = clinic.ledger();
-  CHECK_FALSE(belongs_to_open_ledger(ledger));
+  CHECK_FALSE(is_file_of_open_ledger(ledger));
   {
     engine::Engine first = clinic.open();
     const engine::Engine second = clinic.open();
@@ -60,19 +60,19 @@ TEST_CASE("source files: what belongs to a ledger is known as long as it is open
     suffixes.emplace_back(".poisoned");
     for (const std::string& suffix : suffixes) {
       CAPTURE(suffix);
-      CHECK(belongs_to_open_ledger(ledger + suffix));
+      CHECK(is_file_of_open_ledger(ledger + suffix));
       const std::string link = clinic.folder.path("link" + suffix);
       std::filesystem::create_symlink(ledger + suffix, link);
-      CHECK(belongs_to_open_ledger(link));
+      CHECK(is_file_of_open_ledger(link));
       std::filesystem::create_hard_link(ledger + suffix, link + ".hard");
-      CHECK(belongs_to_open_ledger(link + ".hard"));
+      CHECK(is_file_of_open_ledger(link + ".hard"));
       std::filesystem::remove(link + ".hard");
     }
-    CHECK_FALSE(belongs_to_open_ledger(clinic.folder.path("visits.csv")));
-    CHECK_FALSE(belongs_to_open_ledger(clinic.folder.path("absent.csv")));
-    CHECK_FALSE(belongs_to_open_ledger(clinic.folder.path("")));
+    CHECK_FALSE(is_file_of_open_ledger(clinic.folder.path("visits.csv")));
+    CHECK_FALSE(is_file_of_open_ledger(clinic.folder.path("absent.csv")));
+    CHECK_FALSE(is_file_of_open_ledger(clinic.folder.path("")));
   }
-  CHECK_FALSE(belongs_to_open_ledger(ledger));
+  CHECK_FALSE(is_file_of_open_ledger(ledger));
 }
 
 TEST_CASE("source files: no file of the ledger is read as a CSV file, and its locks stay",
@@ -80,7 +80,7 @@ TEST_CASE("source files: no file of the ledger is read as a CSV file, and its lo
   auto [clinic, engine] = Open<Clinic>();
   REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   engine::Request held = request("count", "0.1");
-  held.holding = engine::Holding::reserved;
+  held.reservation = engine::ReservationKind::reserved;
   const std::string reserved = engine.reserve(held, {}).recorded.decision_id;
   for (const std::string& suffix : kSuffixes) {
     CAPTURE(suffix);

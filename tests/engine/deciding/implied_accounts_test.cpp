@@ -119,7 +119,7 @@ std::set<Account> accounts_of(const std::string& object) {
 
 std::set<Account> accounts_wanted_by(const std::string& yaml) {
   std::set<Account> accounts;
-  for (const auto& account : accounts_wanted(Policy::parse_stored(yaml, "p.yaml"))) {
+  for (const auto& account : declared_accounts(Policy::parse_stored(yaml, "p.yaml"))) {
     accounts.emplace(
         account.dataset, account.scope, account.measure,
         accounting::parse_rational(amount_text(account.measure, account.balance.limit), "limit"));

@@ -151,7 +151,7 @@ TEST_CASE("refusal: what waits, and what is given back, is stored as briefly", "
   const Wards wards(300);
   Engine engine = wards.open();
   Request held = request("count", "0.5");
-  held.holding = Holding::reserved;
+  held.reservation = ReservationKind::reserved;
   const Answer reserved = engine.reserve(held, {});
   CHECK(reserved.recorded.accounts.size() == 301);  // each of which it debits
   const Answer cancelled = engine.cancel(reserved.recorded.decision_id, "alice");
@@ -217,7 +217,7 @@ TEST_CASE("reasons: those that are not told are counted", "[engine][refusals][si
   const Dataset& dataset = policy.dataset("clinic");
   const Plan plan = make_plan(dataset, asked);
   const std::vector<BudgetAccount> budget = engine.budget("clinic");
-  const auto owed = debits(asks(policy, dataset, asked, plan, "2026-01-01T00:00:00.000Z"),
+  const auto owed = debits(planned_charges(policy, dataset, asked, plan, "2026-01-01T00:00:00.000Z"),
                            std::vector<ledger::AccountState>(budget.begin(), budget.end()));
   const Decision all = decide(policy, dataset, asked, plan, owed, std::nullopt);
   CHECK(all.count() == 41);

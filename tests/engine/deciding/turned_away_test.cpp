@@ -10,7 +10,7 @@
 #include "epsilog/engine/comparison.hpp"
 #include "epsilog/engine/dummy_release.hpp"
 #include "epsilog/engine/forecast.hpp"
-#include "epsilog/engine/submitted.hpp"
+#include "epsilog/engine/submission_outcome.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "support/catch.hpp"
@@ -120,7 +120,7 @@ void record_refusal(const std::string& path, const std::string& who, const std::
   draft.policy_version = transaction.active_policy_version();
   draft.outcome = ledger::Outcome::refused;
   draft.reasons = reasons_text(Decision({reason}, 1));
-  draft.touched.emplace();
+  draft.shown_account_ids.emplace();
   transaction.refuse(draft);
   static_cast<void>(ledger.commit(std::move(transaction)));
 }
@@ -163,7 +163,7 @@ std::vector<std::pair<std::string, std::function<Answer(Engine&, const Request&)
        [=](Engine& engine, const Request& request) {
          mechanisms::SystemBits bits;
          std::promise<Answer> done;
-         engine.submit(request, bits, alphas, [&](Submitted result) {
+         engine.submit(request, bits, alphas, [&](SubmissionOutcome result) {
            if (result.fault) {
              done.set_exception(result.fault);
            } else {
@@ -174,7 +174,7 @@ std::vector<std::pair<std::string, std::function<Answer(Engine&, const Request&)
        }},
       {"reserve",
        [=](Engine& engine, Request request) {
-         request.holding = Holding::reserved;
+         request.reservation = ReservationKind::reserved;
          return engine.reserve(request, alphas);
        }},
       {"dummy release",
@@ -285,8 +285,8 @@ TEST_CASE("turned away: what is forged to wait without a question is damage, and
     draft.outcome = ledger::Outcome::pending;
     draft.reasons = "[]";
     draft.deadline = "9999-12-31T00:00:00.000Z";
-    draft.touched.emplace();
-    transaction.note(draft);
+    draft.shown_account_ids.emplace();
+    transaction.record_without_movement(draft);
     id = ledger.commit(std::move(transaction)).back().id;
   }
   Engine engine = Engine::open(clinic.ledger());

@@ -275,7 +275,7 @@ TEST_CASE("dummy run: takes no key, no value, no hold and no query, before anyth
   CHECK(refused(supplied("17", "0.1")).starts_with("value: "));
   CHECK(refused(request("value:score", "0.1")).starts_with("'value:score' "));
   Request held = request("count", "0.1");
-  held.holding = engine::Holding::reserved;
+  held.reservation = engine::ReservationKind::reserved;
   CHECK(refused(held).starts_with("reserve: "));
   CHECK(bits.fills() == 0);
 }

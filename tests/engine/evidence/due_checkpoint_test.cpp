@@ -64,7 +64,7 @@ struct Signing {
     ledger::Snapshot view = ledger().snapshot();
     std::uint64_t size = 0;
     for (const Checkpoint& one : all) {
-      CHECK(engine::attested(one, {.log = vkey}).signed_by_log);
+      CHECK(engine::verify_attestation(one, {.log = vkey}).signed_by_log);
       engine::require_contained(view, one);
       CHECK(one.tree.size > size);
       size = one.tree.size;
@@ -290,13 +290,16 @@ TEST_CASE("due checkpoint: what keeps the key from signing is said, and leaves t
   fs::rename(sound.key + ".kept", sound.key + ".state");
   {
     ledger::Ledger ledger = ledger::Ledger::open(one.path, one.clock.options().ledger_options());
-    static_cast<void>(engine::name_key(ledger, one.vkey.text(), engine::KeyChange::add, "cleo", "first"));
-    static_cast<void>(engine::name_key(ledger, one.vkey.text(), engine::KeyChange::retire, "cleo", "lost"));
+    static_cast<void>(
+        engine::record_key_change(ledger, one.vkey.text(), engine::KeyChange::add, "cleo", "first"));
+    static_cast<void>(
+        engine::record_key_change(ledger, one.vkey.text(), engine::KeyChange::retire, "cleo", "lost"));
   }
   CHECK_THAT(refused<KeyUnusable>(one), says("is retired"));
   {
     ledger::Ledger ledger = ledger::Ledger::open(one.path, one.clock.options().ledger_options());
-    static_cast<void>(engine::name_key(ledger, one.vkey.text(), engine::KeyChange::add, "cleo", "found"));
+    static_cast<void>(
+        engine::record_key_change(ledger, one.vkey.text(), engine::KeyChange::add, "cleo", "found"));
   }
   CHECK(one.notes() == notes);
   CHECK(one.sign() == DueOutcome::appended);
@@ -320,7 +323,7 @@ TEST_CASE("due checkpoint: neither file nor key is a file of the ledger, by what
     CHECK_THAT(refused_for<KeyUnusable>([&] { return one.sign(); }), says("is a file of a ledger"));
   }
   CHECK_FALSE(fs::exists(one.path + ".poisoned"));
-  CHECK_FALSE(open.poisoned());
+  CHECK_FALSE(open.poison_reason());
 }
 
 TEST_CASE("due checkpoint: a file that cannot be written to is said, and the note comes with the next",

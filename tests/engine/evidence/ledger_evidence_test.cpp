@@ -70,7 +70,7 @@ TEST_CASE("audit checkpoint: it says size and root of the tree, is signed, and t
     const Checkpoint checkpoint = one.sign();
     CHECK(checkpoint.tree == one.view().tree());
     CHECK(engine::parse_checkpoint(engine::note_text(checkpoint.note)) == checkpoint);
-    CHECK(engine::attested(checkpoint, {.log = one.vkey}).signed_by_log);
+    CHECK(engine::verify_attestation(checkpoint, {.log = one.vkey}).signed_by_log);
     ledger::Snapshot view = one.view();
     require_extends(seen, engine::prove_consistency(view, seen.size, checkpoint));
     seen = checkpoint.tree;
@@ -245,7 +245,7 @@ TEST_CASE("audit checkpoint: many at once give notes that are consistent", "[evi
     checkpoint = one.sign();
   });
   for (const Checkpoint& checkpoint : made) {
-    CHECK(engine::attested(checkpoint, {.log = one.vkey}).signed_by_log);
+    CHECK(engine::verify_attestation(checkpoint, {.log = one.vkey}).signed_by_log);
     CHECK(contained(one.view(), checkpoint));
   }
 }
@@ -270,8 +270,8 @@ TEST_CASE("cosign: a witness goes on from what it cosigned, and from nothing els
   const Checkpoint first = one.sign();
   CHECK_THAT(refused(first, proof_from(1, first)), says("is from size 1, and one from size 0 is needed"));
   const Checkpoint seen = cosigned(first, proof_from(0, first), one.vkey);
-  CHECK(engine::attested(seen, {.log = one.vkey, .witnesses = {witness}, .required = 1}).witnesses.size() ==
-        1);
+  CHECK(engine::verify_attestation(seen, {.log = one.vkey, .witnesses = {witness}, .required = 1})
+            .witnesses.size() == 1);
   CHECK(seen.note.signatures.size() == 2);
   // Again, from the same size: one cosignature, not two.
   CHECK(cosigned(seen, proof_from(first.tree.size, first), one.vkey).note.signatures.size() == 2);

@@ -21,7 +21,7 @@ std::string key_of(const std::string& name, SignatureType type = SignatureType::
 engine::KeyReport change(const Clinic& clinic, const std::string& key, KeyChange how,
                          const std::string& by = "cleo", const std::string& why = "board") {
   ledger::Ledger ledger = ledger::Ledger::open(clinic.ledger(), {});
-  return engine::name_key(ledger, key, how, by, why);
+  return engine::record_key_change(ledger, key, how, by, why);
 }
 
 std::vector<ledger::KeyEvent> events_of(const std::string& path) {
@@ -99,9 +99,9 @@ TEST_CASE("key add, key retire: what is so already records nothing, and what mak
   for (const bool retired : {true, false}) {
     const std::string fresh = retired ? key_of(name) : key;
     ledger::Transaction transaction = ledger.begin();
-    if (!retired) transaction.name_key(fresh, false, "cleo", "");
-    CHECK_THROWS_AS(transaction.name_key(fresh, retired, "cleo", ""), InvalidParameter);
-    CHECK_FALSE(transaction.open());
+    if (!retired) transaction.record_key(fresh, false, "cleo", "");
+    CHECK_THROWS_AS(transaction.record_key(fresh, retired, "cleo", ""), InvalidParameter);
+    CHECK_FALSE(transaction.is_open());
   }
   CHECK(events_of(clinic.ledger()).size() == 2);
 }

@@ -107,26 +107,27 @@ TEST_CASE("checkpoint: who signed it is told by the keys that are given alone", 
   const SigningKey one = SigningKey::generate("w.example/1", SignatureType::cosignature);
   const SigningKey two = SigningKey::generate("w.example/2", SignatureType::cosignature);
   const VerifierKey own = log.key.verifier();
-  CHECK_FALSE(attested(checkpoint, {}).signed_by_log);
-  CHECK(attested(checkpoint, {.log = own}).signed_by_log);
+  CHECK_FALSE(verify_attestation(checkpoint, {}).signed_by_log);
+  CHECK(verify_attestation(checkpoint, {.log = own}).signed_by_log);
   const TrustedKeys both{.log = own, .witnesses = {one.verifier(), two.verifier()}, .required = 1};
-  CHECK_THAT(refused_for<NotVerified>([&] { return attested(checkpoint, both); }),
+  CHECK_THAT(refused_for<NotVerified>([&] { return verify_attestation(checkpoint, both); }),
              says("is cosigned by 0 of the witnesses, and 1 are required"));
   checkpoint.note.signatures.push_back(two.sign(checkpoint.note.text, 7));
-  CHECK(attested(checkpoint, both).witnesses == std::vector<std::string>{"w.example/2"});
+  CHECK(verify_attestation(checkpoint, both).witnesses == std::vector<std::string>{"w.example/2"});
   // The same witness twice is one witness.
   checkpoint.note.signatures.push_back(two.sign(checkpoint.note.text, 8));
   TrustedKeys two_of_two = both;
   two_of_two.required = 2;
-  CHECK_THAT(refused_for<NotVerified>([&] { return attested(checkpoint, two_of_two); }),
+  CHECK_THAT(refused_for<NotVerified>([&] { return verify_attestation(checkpoint, two_of_two); }),
              says("is cosigned by 1 of the witnesses, and 2 are required"));
 
   const SigningKey stranger = SigningKey::generate(own.name, SignatureType::ed25519);
-  CHECK_THAT(refused_for<NotVerified>([&] { return attested(checkpoint, {.log = stranger.verifier()}); }),
-             says("is not signed by the key that is given"));
+  CHECK_THAT(
+      refused_for<NotVerified>([&] { return verify_attestation(checkpoint, {.log = stranger.verifier()}); }),
+      says("is not signed by the key that is given"));
   VerifierKey renamed = own;
   renamed.name = "epsilog/other";
-  CHECK_THAT(refused_for<NotVerified>([&] { return attested(checkpoint, {.log = renamed}); }),
+  CHECK_THAT(refused_for<NotVerified>([&] { return verify_attestation(checkpoint, {.log = renamed}); }),
              says("its origin is not the name of the key"));
 }
 
@@ -194,7 +195,7 @@ TEST_CASE("inclusion proof: one that differs in any bit shows nothing", "[eviden
   const auto shown = [&](const std::string& line, const std::string& proof_text) {
     try {
       const InclusionText proof = parse_inclusion(proof_text);
-      static_cast<void>(attested(proof.checkpoint, keys));
+      static_cast<void>(verify_attestation(proof.checkpoint, keys));
       require_included(line, proof);
       return true;
     } catch (const NotVerified&) {
@@ -224,7 +225,7 @@ TEST_CASE("consistency proof: the bodies that others published are read and show
   TreeHead seen{.size = 0, .root = epsilog::ledger::empty_root()};
   for (const std::string& body : {kSigsumFirst, kSigsumThird, kSigsumFifth}) {
     const ConsistencyText proof = parse_consistency(body);
-    CHECK(attested(proof.checkpoint, {.log = key}).signed_by_log);
+    CHECK(verify_attestation(proof.checkpoint, {.log = key}).signed_by_log);
     require_extends(seen, proof);
     seen = proof.checkpoint.tree;
   }
@@ -239,7 +240,7 @@ TEST_CASE("consistency proof: those that the tests of litewitness refuse are ref
   const auto shown = [&](const std::string& body) {
     return refused_for<NotVerified>([&] {
       const ConsistencyText proof = parse_consistency(body);
-      static_cast<void>(attested(proof.checkpoint, {.log = parse_verifier_key(kSigsumKey)}));
+      static_cast<void>(verify_attestation(proof.checkpoint, {.log = parse_verifier_key(kSigsumKey)}));
       require_extends(first, proof);
       return 0;
     });

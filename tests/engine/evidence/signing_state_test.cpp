@@ -177,7 +177,7 @@ TEST_CASE("key file: what is kept is there for the next, also after one who was 
   const VerifierKey key = generate_key(file, kName);
   const SigningState seven = signed_state(key, 7);
   folder.write("key.state.new", "half of");
-  KeyFile(file).keep(seven);
+  KeyFile(file).store(seven);
   CHECK(KeyFile(file).state() == seven);
   CHECK_FALSE(std::filesystem::exists(file + ".state.new"));
   struct stat about {};
@@ -186,7 +186,7 @@ TEST_CASE("key file: what is kept is there for the next, also after one who was 
   // Nothing can be put in its place: the state is as it was.
   std::filesystem::create_directory(file + ".state.new");
   std::ofstream(file + ".state.new/x") << "x";
-  CHECK_THAT(refused_for<KeyIo>([&] { KeyFile(file).keep(signed_state(key, 8)); }),
+  CHECK_THAT(refused_for<KeyIo>([&] { KeyFile(file).store(signed_state(key, 8)); }),
              says("nothing was signed"));
   CHECK(KeyFile(file).state() == seven);
 }
@@ -201,7 +201,7 @@ TEST_CASE("key file: on a full disk the state is as it was, and nothing is left 
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{64, before.rlim_max};
   REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
-  const std::string refused = refused_for<KeyIo>([&] { KeyFile(file).keep(signed_state(key, 8)); });
+  const std::string refused = refused_for<KeyIo>([&] { KeyFile(file).store(signed_state(key, 8)); });
   const std::string not_made = refused_for<KeyIo>([&] { return generate_key(folder.path("other"), kName); });
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);

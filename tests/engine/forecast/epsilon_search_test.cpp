@@ -12,9 +12,9 @@ TEST_CASE("epsilon search: the ends of every interval are found from every start
   constexpr std::int64_t kMost = 40;
   for (std::int64_t start = 1; start <= kMost; ++start) {
     for (std::int64_t end = 0; end <= kMost; ++end) {
-      const auto up_to = largest_that_does(start, kMost, [&](std::int64_t units) { return units <= end; });
+      const auto up_to = largest_passing(start, kMost, [&](std::int64_t units) { return units <= end; });
       CHECK(up_to == (end == 0 ? std::nullopt : std::optional(end)));
-      const auto from = least_that_does(start, kMost, [&](std::int64_t units) { return units > end; });
+      const auto from = least_passing(start, kMost, [&](std::int64_t units) { return units > end; });
       CHECK(from == (end == kMost ? std::nullopt : std::optional(end + 1)));
     }
   }
@@ -31,12 +31,12 @@ TEST_CASE("epsilon search: what it finds does and its neighbour does not, whatev
     const auto does = [&](std::int64_t units) { return (pattern >> (units % 64) & 1U) != 0; };
     const std::int64_t most = 1 + static_cast<std::int64_t>(random() % 1000);
     const std::int64_t start = 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most));
-    if (const auto upper = largest_that_does(start, most, does)) {
+    if (const auto upper = largest_passing(start, most, does)) {
       ++found;
       REQUIRE((*upper >= 1 && *upper <= most && does(*upper)));
       REQUIRE((*upper == most || !does(*upper + 1)));
     }
-    if (const auto lower = least_that_does(start, most, does)) {
+    if (const auto lower = least_passing(start, most, does)) {
       ++found;
       REQUIRE((*lower >= 1 && *lower <= most && does(*lower)));
       REQUIRE((*lower == 1 || !does(*lower - 1)));
@@ -54,14 +54,14 @@ TEST_CASE("epsilon search: it reaches both ends of the grid in some hundred ques
       ++asked;
       return units <= end;
     };
-    CHECK(largest_that_does(1'000'000'000'000, kUnitsMax, fits) == end);
+    CHECK(largest_passing(1'000'000'000'000, kUnitsMax, fits) == end);
     CHECK(asked <= 2 * 62);
     asked = 0;
     const auto meets = [&](std::int64_t units) {
       ++asked;
       return units >= end;
     };
-    CHECK(least_that_does(1'000'000'000'000, kUnitsMax, meets) == end);
+    CHECK(least_passing(1'000'000'000'000, kUnitsMax, meets) == end);
     CHECK(asked <= 2 * 62);
   }
 }

@@ -154,7 +154,8 @@ TEST_CASE(
   };
   const Answer counted = waiting.reserve("count", "0.6");
   const Answer computed = waiting.reserve("value:score", "0.6");
-  const Answer handed = waiting.reserve("value:score", "0.6", engine::Holding::reserved_against_token);
+  const Answer handed =
+      waiting.reserve("value:score", "0.6", engine::ReservationKind::reserved_against_token);
   for (const Answer* each : {&counted, &computed, &handed}) REQUIRE(text(each->recorded.state) == "pending");
   apply("");
   CHECK_THROWS_AS(waiting.commit(counted.recorded.decision_id, "1"), InvalidParameter);
@@ -227,14 +228,15 @@ TEST_CASE("later policy: a reservation that it forbids ends with its commit or t
           "[engine][requests][policy]") {
   struct Row {
     const char* statistic;
-    Holding holding;
+    ReservationKind reservation;
     bool token;        ///< asked for instead of the commit
     const char* ends;  ///< as
     const char* balance;
   };
-  const std::vector<Row> rows{{"count", Holding::reserved, false, "cancelled", "0/0"},
-                              {"value:score", Holding::reserved, false, "forfeited", "0.25/0"},
-                              {"value:score", Holding::reserved_against_token, true, "cancelled", "0/0"}};
+  const std::vector<Row> rows{
+      {"count", ReservationKind::reserved, false, "cancelled", "0/0"},
+      {"value:score", ReservationKind::reserved, false, "forfeited", "0.25/0"},
+      {"value:score", ReservationKind::reserved_against_token, true, "cancelled", "0/0"}};
   const std::vector<std::pair<const char*, Changes>> forbidding{
       {"asker", {{"  alice: {roles: [research]}\n", ""}, {"dave, alice", "dave"}}},
       {"purpose", {{"    columns:", "    purposes: [care]\n    columns:"}}},
@@ -244,7 +246,7 @@ TEST_CASE("later policy: a reservation that it forbids ends with its commit or t
     for (const Row& row : rows) {
       CAPTURE(what, row.statistic, row.token);
       WaitingClinic waiting;
-      const Answer reserved = waiting.reserve(row.statistic, "0.25", row.holding);
+      const Answer reserved = waiting.reserve(row.statistic, "0.25", row.reservation);
       REQUIRE(text(reserved.recorded.state) == "reserved");
       make_active(waiting, changed(policy_of(), changes));
       const bool value = row.statistic == std::string("value:score");

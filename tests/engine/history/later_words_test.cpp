@@ -26,7 +26,7 @@ Request asked(const std::string& epsilon, const std::string& key, const std::str
 }
 
 Request reserving(Request request) {
-  request.holding = Holding::reserved;
+  request.reservation = ReservationKind::reserved;
   return request;
 }
 

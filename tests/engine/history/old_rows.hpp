@@ -27,7 +27,7 @@ class OldProgram {
     const engine::Dataset& dataset = policy_.dataset(request.dataset);
     const engine::Plan plan = engine::make_plan(dataset, request);
     ledger::Transaction transaction = ledger_.begin();
-    const auto asked = engine::asks(policy_, dataset, request, plan, transaction.calendar_time());
+    const auto asked = engine::planned_charges(policy_, dataset, request, plan, transaction.calendar_time());
     auto owed = engine::debits(asked, transaction.accounts(engine::account_names(asked)));
     ledger::DecisionDraft draft;
     draft.principal = request.principal;
@@ -37,7 +37,7 @@ class OldProgram {
     draft.dataset = request.dataset;
     draft.policy_version = transaction.active_policy_version();
     draft.outcome = outcome;
-    draft.touched = engine::touched(owed);
+    draft.shown_account_ids = engine::touched_account_ids(owed);
     draft.reasons = "[]";
     switch (outcome) {
       case ledger::Outcome::reserved:

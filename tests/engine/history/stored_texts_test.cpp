@@ -247,7 +247,7 @@ TEST_CASE("stored texts: the key is looked up before any cap", "[engine][texts]"
   REQUIRE(granted.recorded.granted);
   // As `show` prints it: 402 characters, more than may be typed.
   const Request printed = request("count", "0.1", "k", std::nullopt, granted.asked.where);
-  REQUIRE_FALSE(printed.question.where->door_fault().empty());
+  REQUIRE_FALSE(printed.question.where->new_request_fault().empty());
   CHECK(release(waiting.engine, printed).released.values == granted.released.values);
   CHECK(waiting.engine.plan_sequence().next(printed, {}).recorded.replayed);
   Request other_key = printed;
@@ -320,7 +320,7 @@ TEST_CASE("stored texts: predicates read back as themselves, whatever they compa
     if (!asked.question.by.empty() && below(2) == 0)
       engine::with_totals(asked.question, Rational(1, 2 + below(70)), below(2) == 0);
     asked.purpose = below(2) == 0 ? "" : "ü \"x\"\\";
-    asked.holding = below(2) == 0 ? Holding::none : Holding::reserved;
+    asked.reservation = below(2) == 0 ? ReservationKind::none : ReservationKind::reserved;
     const std::string canonical = engine::canonical_request(asked);
     const Request stored = engine::parse_stored_request(canonical).request;
     REQUIRE(stored.epsilon == asked.epsilon);

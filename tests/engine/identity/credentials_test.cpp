@@ -34,14 +34,14 @@ struct Credentials {
   /// Why it is refused; nothing is recorded then.
   template <class Fault>
   [[nodiscard]] std::string refused(const std::function<void()>& act) const {
-    const std::int64_t before = ledger.snapshot().credential_events();
+    const std::int64_t before = ledger.snapshot().credential_event_count();
     std::string why = "not refused";
     try {
       act();
     } catch (const Fault& fault) {
       why = fault.what();
     }
-    CHECK(ledger.snapshot().credential_events() == before);
+    CHECK(ledger.snapshot().credential_event_count() == before);
     return why;
   }
   [[nodiscard]] std::string refused_wish(const NewCredential& wanted, std::uint32_t uid = 7) {
@@ -99,25 +99,25 @@ TEST_CASE("token: every character counts, and none may be lost, added or mistype
 TEST_CASE("credentials: a uid or a token is somebody's until it ends or is revoked, and never again",
           "[identity][credentials]") {
   Credentials kept;
-  CHECK(kept.ledger.snapshot().credential_events() == 0);
+  CHECK(kept.ledger.snapshot().credential_event_count() == 0);
   NewCredential of_alice = kept.of("alice", "t1");
   of_alice.until = kept.now(60);
   const engine::IssuedToken token = engine::new_token(kept.ledger, of_alice);
   const engine::IssuedToken other = engine::new_token(kept.ledger, kept.of("carol"));
   CHECK(other.credential.id.size() == 10);
   const engine::Credential uid = engine::add_uid(kept.ledger, kept.of("bob"), 1000);
-  CHECK(kept.ledger.snapshot().credential_events() == 3);
+  CHECK(kept.ledger.snapshot().credential_event_count() == 3);
   const std::string& text = token.token.text();
   CHECK(text.starts_with("eps_t1_"));
   CHECK(token.credential.value == ledger::sha256_hex(text));
 
   const CredentialBook book = kept.book();
   const std::string now = kept.now();
-  CHECK(book.by_token(text, now) == Identified{"alice", "t1"});
-  CHECK(book.by_token(text, kept.now(59)) == Identified{"alice", "t1"});
+  CHECK(book.by_token(text, now) == CredentialOwner{"alice", "t1"});
+  CHECK(book.by_token(text, kept.now(59)) == CredentialOwner{"alice", "t1"});
   CHECK_FALSE(book.by_token(text, kept.now(60)));  // it ends at that moment
-  CHECK(book.by_token(other.token.text(), kept.now(86'400)) == Identified{"carol", other.credential.id});
-  CHECK(book.by_uid(1000, now) == Identified{"bob", uid.id});
+  CHECK(book.by_token(other.token.text(), kept.now(86'400)) == CredentialOwner{"carol", other.credential.id});
+  CHECK(book.by_uid(1000, now) == CredentialOwner{"bob", uid.id});
   for (const std::uint32_t nobody : {0U, 1001U, 65534U, 4294967295U}) CHECK_FALSE(book.by_uid(nobody, now));
   // A token of that id which was made for another ledger, and one without an id here.
   engine::TokenSecret secret{};
@@ -135,7 +135,7 @@ TEST_CASE("credentials: a uid or a token is somebody's until it ends or is revok
   CHECK_FALSE(kept.book().by_uid(1000, now));
   // The uid may become somebody else, by another credential.
   const engine::Credential again = engine::add_uid(kept.ledger, kept.of("dave"), 1000);
-  CHECK(kept.book().by_uid(1000, now) == Identified{"dave", again.id});
+  CHECK(kept.book().by_uid(1000, now) == CredentialOwner{"dave", again.id});
   CHECK(kept.book().find("t1")->principal == "alice");
   const std::vector<engine::Credential> all = kept.book().list();
   REQUIRE(all.size() == 4);
@@ -221,9 +221,9 @@ TEST_CASE("credentials: what does not belong is refused, and nothing is recorded
     CAPTURE(event.credential, event.type, event.value, event.revoked);
     ledger::Transaction transaction = kept.ledger.begin();
     CHECK_THROWS_AS(transaction.record_credential(event), InvalidParameter);
-    CHECK_FALSE(transaction.open());
+    CHECK_FALSE(transaction.is_open());
   }
-  CHECK(kept.ledger.snapshot().credential_events() == 2);
+  CHECK(kept.ledger.snapshot().credential_event_count() == 2);
   // Without principals in the policy a credential would be nobody's.
   const Clinic open_to_all;
   ledger::Ledger ledger = ledger::Ledger::open(open_to_all.ledger(), {});
@@ -267,13 +267,13 @@ TEST_CASE("audit verify: approvals by a claim are listed from the first credenti
   CHECK(engine::audit_verify(kept.waiting.clinic.ledger()).claimed_approvals == 0);
   static_cast<void>(engine.approve(pending(), {"carol", "unix:1000"}));
   CHECK(engine::audit_verify(kept.waiting.clinic.ledger()).claimed_approvals == 0);
-  for (std::size_t i = 0; i <= engine::kClaimedApprovalsTold; ++i) {
+  for (std::size_t i = 0; i <= engine::kClaimedApprovalsListed; ++i) {
     static_cast<void>(engine.approve(pending(), "dave"));
   }
   const engine::AuditReport report = engine::audit_verify(kept.waiting.clinic.ledger());
   CHECK(report.ok);
-  CHECK(report.claimed_approvals == engine::kClaimedApprovalsTold + 1);
-  REQUIRE(report.claimed.size() == engine::kClaimedApprovalsTold);
+  CHECK(report.claimed_approvals == engine::kClaimedApprovalsListed + 1);
+  REQUIRE(report.claimed.size() == engine::kClaimedApprovalsListed);
   CHECK(report.claimed[0].principal == "dave");
 }
 

@@ -257,7 +257,7 @@ TEST_CASE("whole answers: how many rows there are is no question where the polic
       "states it, and no budget has to be spent on it";
   const Request stated = request("count", "0.5", "k");
   Request held = stated;
-  held.holding = Holding::reserved;
+  held.reservation = ReservationKind::reserved;
   CHECK_THROWS_AS(release(engine, stated), Underivable);
   CHECK_THROWS_WITH(release(engine, stated), message);
   CHECK_THROWS_WITH(engine.reserve(held, {}), message);

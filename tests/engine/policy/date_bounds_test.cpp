@@ -86,7 +86,7 @@ TEST_CASE("date bounds: policy diff says what their coming, going and moving mea
         diff(checked_policy(policy(before), "p.yaml"), checked_policy(policy(after), "p.yaml"));
     std::string text;
     for (const PolicyChange& change : changes) {
-      text += change.place() + " " + std::string(name(change.direction)) + " " + change.before + " -> " +
+      text += change.path_text() + " " + std::string(name(change.direction)) + " " + change.before + " -> " +
               change.after + ": " + change.why + (change.refused_once_charged ? ", refused" : "") + "\n";
     }
     return text;

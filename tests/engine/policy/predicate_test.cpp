@@ -72,11 +72,11 @@ TEST_CASE("predicate: no number of a condition has more than 1,000 characters",
 }
 
 TEST_CASE("predicate: what is longer than may be typed is read, and says so", "[engine][predicate]") {
-  CHECK(Predicate::parse("a = '" + std::string(70'000, 'x') + "'").door_fault() ==
+  CHECK(Predicate::parse("a = '" + std::string(70'000, 'x') + "'").new_request_fault() ==
         "where: longer than 65536 bytes");
-  CHECK(Predicate::parse("a = " + std::string(401, '1')).door_fault() ==
+  CHECK(Predicate::parse("a = " + std::string(401, '1')).new_request_fault() ==
         "where: the number '" + std::string(60, '1') + "…' is longer than 400 characters");
-  CHECK(Predicate::parse("a = " + std::string(400, '1')).door_fault().empty());
+  CHECK(Predicate::parse("a = " + std::string(400, '1')).new_request_fault().empty());
   CHECK_THROWS_AS(Predicate::parse("a = " + std::string(400, '1') + "e1"), InvalidParameter);
 }
 
@@ -142,13 +142,13 @@ TEST_CASE("predicate: later words are names before an older operator, as older p
           CHECK((comparison.column == word || comparison.column == "a" || comparison.column == "b"));
         }
         const std::size_t at = text.find(word + rest) + 1;
-        CHECK(read.door_fault() == "where: at character " + std::to_string(at) +
-                                       ": expected a column name (quote it as \"" + word + "\")");
+        CHECK(read.new_request_fault() == "where: at character " + std::to_string(at) +
+                                              ": expected a column name (quote it as \"" + word + "\")");
       }
     }
     // Quoted it may be typed; the text stays what it was.
     CHECK(canonical("\"" + word + "\" = 1") == word + " = 1");
-    CHECK(Predicate::parse("\"" + word + "\" = 1").door_fault().empty());
+    CHECK(Predicate::parse("\"" + word + "\" = 1").new_request_fault().empty());
     for (const std::string& text :
          std::vector{"\"" + word + "\" is missing", "\"" + word + "\" is not missing",
                      "\"" + word + "\" not in (1, 2)"}) {
@@ -220,7 +220,7 @@ TEST_CASE("predicate: the text of a random one is a fixed point with no more par
     }
     REQUIRE(nesting(spaced) <= nesting(counted));
     if (nesting(spaced) >= 3) ++deep;
-    REQUIRE(predicate.door_fault().empty());
+    REQUIRE(predicate.new_request_fault().empty());
   }
   CHECK(deep > 100);
 }

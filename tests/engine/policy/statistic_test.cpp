@@ -67,12 +67,12 @@ TEST_CASE("statistic: a ratio is read with both columns", "[engine][statistic][r
 
 TEST_CASE("statistic: a variance of one cell over a private number of rows has a name of its own in policies",
           "[engine][statistic][exact]") {
-  CHECK(permitted_as(question("variance:x"), false) == StatisticKind::private_variance);
-  CHECK(permitted_as(question("variance:x", "", "x > 1"), false) == StatisticKind::private_variance);
-  CHECK(permitted_as(question("variance:x", "g"), false) == StatisticKind::variance);
+  CHECK(required_permission(question("variance:x"), false) == StatisticKind::private_variance);
+  CHECK(required_permission(question("variance:x", "", "x > 1"), false) == StatisticKind::private_variance);
+  CHECK(required_permission(question("variance:x", "g"), false) == StatisticKind::variance);
   for (const char* by : {"", "g"}) {
-    CHECK(permitted_as(question("variance:x", by), true) == StatisticKind::variance);
-    CHECK(permitted_as(question("mean:x", by), false) == StatisticKind::mean);
+    CHECK(required_permission(question("variance:x", by), true) == StatisticKind::variance);
+    CHECK(required_permission(question("mean:x", by), false) == StatisticKind::mean);
   }
   CHECK_THROWS_WITH(question("private_variance:x"),
                     "statistic: 'private_variance' is what a policy calls it; write variance:COLUMN");

@@ -11,21 +11,21 @@
 #include "support/catch.hpp"
 #include "tampering.hpp"
 #include "waiting.hpp"
-#include "whole/asked_together.hpp"
+#include "whole/concurrent_calls.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;
 using namespace engine;
-using ledger::LogPlace;
+using ledger::LogPosition;
 
 namespace {
 
 /// Held against the ledger, in which nothing was recorded since: the place of the decision that it names.
-LogPlace newest(const std::string& path, const Answer& answer) {
+LogPosition newest(const std::string& path, const Answer& answer) {
   auto view = ledger::Ledger::open_read_only(path).snapshot();
-  const LogPlace place = answer.recorded.log.value();
+  const LogPosition place = answer.recorded.log.value();
   CHECK(place.tree == view.tree());
-  CHECK(static_cast<std::int64_t>(place.index) == view.find_id(answer.recorded.decision_id).value().line);
+  CHECK(static_cast<std::int64_t>(place.index) == view.find_by_id(answer.recorded.decision_id).value().line);
   CHECK(place.leaf == view.leaf(static_cast<std::int64_t>(place.index)));
   view.each_line(static_cast<std::int64_t>(place.index), [&, first = true](std::string_view line) mutable {
     if (!std::exchange(first, false)) return;
@@ -36,8 +36,8 @@ LogPlace newest(const std::string& path, const Answer& answer) {
 }
 
 /// Told before, and told again after something else was recorded.
-void check_replay(const std::string& path, const LogPlace& before, const Answer& again) {
-  const LogPlace now = newest(path, again);
+void check_replay(const std::string& path, const LogPosition& before, const Answer& again) {
+  const LogPosition now = newest(path, again);
   CHECK(now.index == before.index);
   CHECK(now.leaf == before.leaf);
   CHECK(now.tree.size > before.tree.size);
@@ -55,11 +55,11 @@ TEST_CASE("answer: every decision says where its line stands, and again in today
   const auto asks = [&](engine::Request asked, const char* state) {
     CAPTURE(state);
     const auto ask = [&] {
-      return asked.holding == Holding::none ? release(engine, asked) : engine.reserve(asked, {});
+      return asked.reservation == ReservationKind::none ? release(engine, asked) : engine.reserve(asked, {});
     };
     const Answer first = ask();
     CHECK(engine::name(first.recorded.state) == state);
-    const LogPlace place = newest(clinic.ledger(), first);
+    const LogPosition place = newest(clinic.ledger(), first);
     record_another(engine);
     check_replay(clinic.ledger(), place, ask());
     check_replay(clinic.ledger(), place, engine.show(first.recorded.decision_id, {}));
@@ -67,7 +67,7 @@ TEST_CASE("answer: every decision says where its line stands, and again in today
   asks(request("count", "0.1", "granted"), "granted");
   asks(request("count", "99", "refused"), "denied");
   engine::Request held = request("count", "0.1", "held");
-  held.holding = Holding::reserved;
+  held.reservation = ReservationKind::reserved;
   asks(held, "reserved");
 }
 
@@ -78,15 +78,16 @@ TEST_CASE("answer: what becomes of a request that waits says where the line it n
   const std::string path = waiting.clinic.ledger();
   const auto twice = [&](const std::function<Answer()>& act) {
     const Answer first = act();
-    const LogPlace place = newest(path, first);
+    const LogPosition place = newest(path, first);
     record_another(engine);
     const Answer again = act();
     CHECK(again.recorded.decision_id == first.recorded.decision_id);
     check_replay(path, place, again);
     return first;
   };
-  const auto reserved = [&](const char* statistic, const char* epsilon, Holding holding = Holding::reserved) {
-    const Answer answer = waiting.reserve(statistic, epsilon, holding);
+  const auto reserved = [&](const char* statistic, const char* epsilon,
+                            ReservationKind reservation = ReservationKind::reserved) {
+    const Answer answer = waiting.reserve(statistic, epsilon, reservation);
     (void)newest(path, answer);
     return answer.recorded.decision_id;
   };
@@ -94,7 +95,7 @@ TEST_CASE("answer: what becomes of a request that waits says where the line it n
   CHECK(twice([&] { return commit(engine, committed); }).recorded.granted);
   const std::string cancelled = reserved("count", "0.1");
   CHECK(twice([&] { return engine.cancel(cancelled, "alice"); }).recorded.decision_id == cancelled);
-  const std::string guarded = reserved("value:score", "0.1", Holding::reserved_against_token);
+  const std::string guarded = reserved("value:score", "0.1", ReservationKind::reserved_against_token);
   CHECK(twice([&] { return engine.issue_token(guarded, "alice"); }).recorded.decision_id == guarded);
   const std::string forfeited = reserved("value:score", "0.1");
   CHECK(twice([&] { return engine.cancel(forfeited, "alice"); }).recorded.state ==
@@ -113,7 +114,7 @@ TEST_CASE("answer: a group, and release_many, have one tree for all that they re
           "[engine][release][log]") {
   const Clinic clinic("epsilon: 3");
   {
-    AskedTogether group(clinic.ledger());
+    ConcurrentCalls group(clinic.ledger());
     for (const char* key : {"one", "two", "three"}) group.ask(request("count", "0.1", key));
     group.record();
     group.conclude();
@@ -152,7 +153,7 @@ TEST_CASE("answer: a tree is that of the call's own COMMIT, whoever goes on mean
   auto view = ledger::Ledger::open_read_only(waiting.clinic.ledger()).snapshot();
   for (const Answer& answer : answers) {
     // The line of what ended it was the last one.
-    const std::int64_t last = view.find_id(answer.recorded.ended_by).value().line;
+    const std::int64_t last = view.find_by_id(answer.recorded.ended_by).value().line;
     CHECK(static_cast<std::int64_t>(answer.recorded.log.value().tree.size) == last + 1);
   }
 }
@@ -165,7 +166,7 @@ TEST_CASE("answer: what records nothing, and what is not known to be durable, sa
     Engine engine = clinic.open();
     id = release(engine, request("count", "0.1", "key")).recorded.decision_id;
     engine::Request held = request("count", "0.1");
-    held.holding = Holding::reserved;
+    held.reservation = ReservationKind::reserved;
     (void)engine.reserve(held, {});
     CHECK_FALSE(engine.plan(request("count", "0.1"), {}).recorded.log);
     int listed = 0;

@@ -85,11 +85,11 @@ TEST_CASE("ticks: a release that reads data has the time of its tick, as has a c
   at_tick([&] {
     std::promise<Answer> told;
     engine.submit(request("count", "0.2"), bits, {},
-                  [&](engine::Submitted outcome) { told.set_value(std::move(*outcome.answer)); });
+                  [&](engine::SubmissionOutcome outcome) { told.set_value(std::move(*outcome.answer)); });
     return told.get_future().get();
   });
   engine::Request held = request("count", "0.1");
-  held.holding = engine::Holding::reserved;
+  held.reservation = engine::ReservationKind::reserved;
   const Answer reserved = engine.reserve(held, {});
   at_tick([&] { return commit(engine, reserved.recorded.decision_id); });
 }
@@ -106,7 +106,7 @@ TEST_CASE("ticks: what is due at one tick is recorded as it was asked, whichever
       std::string reserved;
       if (slow == Slow::commit) {
         engine::Request held = request("count", "0.1");
-        held.holding = engine::Holding::reserved;
+        held.reservation = engine::ReservationKind::reserved;
         reserved = engine.reserve(held, {}).recorded.decision_id;
       }
       std::promise<void> reads, ready;
@@ -154,7 +154,7 @@ TEST_CASE("ticks: what reads no data is answered at once", "[engine][ticks]") {
     CHECK(engine.release(supplied("4", "0.1"), bits, {}).recorded.granted);
     engine::Request held = supplied("4", "0.1");
     held.supplied.reset();
-    held.holding = engine::Holding::reserved;
+    held.reservation = engine::ReservationKind::reserved;
     const Answer reserved = engine.reserve(held, {});
     CHECK(engine.commit(reserved.recorded.decision_id, "alice", "4", bits, {}).recorded.granted);
   });
@@ -179,7 +179,7 @@ TEST_CASE("ticks: what is wrong with data is told at a tick, and nothing is char
   Engine::init(folder.path("policy.yaml"), ledger, "curator");
   Engine engine = ticking(ledger, kAfter, 100);
   engine::Request held = request("sum:age", "0.1");
-  held.holding = engine::Holding::reserved;
+  held.reservation = engine::ReservationKind::reserved;
   const std::string reserved = engine.reserve(held, {}).recorded.decision_id;
   const std::int64_t decisions = engine.newest_seq();
   const milliseconds released =

@@ -1,7 +1,7 @@
 // A policy that comes as a text: what a file would do, from where the active version's paths start, and only
 // over the version that its author saw.
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/changed_meanwhile.hpp"
+#include "epsilog/engine/conflict_errors.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/policy_diff.hpp"
 #include "refused_for.hpp"
@@ -22,7 +22,7 @@ std::vector<std::string> texts(const std::vector<PolicyFault>& faults) {
 std::vector<std::string> texts(const std::vector<engine::PolicyChange>& changes) {
   std::vector<std::string> found;
   for (const engine::PolicyChange& change : changes) {
-    found.push_back(change.place() + " " + change.before + " " + change.after + " " + change.why + " " +
+    found.push_back(change.path_text() + " " + change.before + " " + change.after + " " + change.why + " " +
                     std::to_string(change.refused_once_charged));
   }
   return found;
@@ -35,7 +35,7 @@ std::vector<std::string> texts(const std::vector<ledger::AccountState>& accounts
 }
 
 /// What apply throws, "" if nothing.
-std::string fault_of(engine::Engine& engine, const engine::OfferedPolicy& text,
+std::string fault_of(engine::Engine& engine, const engine::PolicyUpload& text,
                      const std::string& why = "test") {
   return refused_for([&] { return engine.apply_policy(text, "curator", why); });
 }
@@ -52,8 +52,7 @@ TEST_CASE("policy text: it is applied where the active version stands, and sourc
   engine::Engine& engine = waiting.engine;
   const std::string next = clinic_policy("epsilon: 2", waiting_rules(""));
   const ledger::PolicyVersion before = engine.active_policy_version();
-  const engine::ApplyReport report =
-      engine.apply_policy(engine::OfferedPolicy{.yaml = next}, "carol", "less");
+  const engine::ApplyReport report = engine.apply_policy(engine::PolicyUpload{.yaml = next}, "carol", "less");
   CHECK(report.changed);
   CHECK(report.policy_version == 2);
   CHECK(report.limit_changes.size() == 1);
@@ -63,13 +62,13 @@ TEST_CASE("policy text: it is applied where the active version stands, and sourc
   CHECK(after.base_dir == before.base_dir);
   CHECK(after.applied_by == "carol");
   CHECK(release(engine, request("count", "0.1")).recorded.granted);
-  CHECK_FALSE(engine.apply_policy(engine::OfferedPolicy{.yaml = next}, "carol", "less").changed);
+  CHECK_FALSE(engine.apply_policy(engine::PolicyUpload{.yaml = next}, "carol", "less").changed);
 
   // What was moved stays where it is.
   std::filesystem::rename(waiting.clinic.folder.path("visits.csv"), waiting.clinic.folder.path("moved.csv"));
   (void)engine.relocate("clinic", waiting.clinic.folder.path("moved.csv"), "carol", "moved");
   CHECK(engine
-            .apply_policy(engine::OfferedPolicy{.yaml = clinic_policy("epsilon: 1.5", waiting_rules(""))},
+            .apply_policy(engine::PolicyUpload{.yaml = clinic_policy("epsilon: 1.5", waiting_rules(""))},
                           "carol", "less")
             .changed);
   CHECK(engine.source_of("clinic") == waiting.clinic.folder.path("moved.csv"));
@@ -88,7 +87,7 @@ TEST_CASE("policy text: nothing is said of it that is not said of the file", "[e
         clinic_policy("measure: zcdp, rho: 1", waiting_rules("")), other_unit}) {
     CAPTURE(yaml);
     const std::string file = waiting.clinic.folder.write("next.yaml", yaml);
-    const engine::OfferedPolicy text{.yaml = yaml, .name = file};
+    const engine::PolicyUpload text{.yaml = yaml, .name = file};
     CHECK(texts(engine.apply_faults(text)) == texts(engine.apply_faults(file)));
     CHECK(texts(engine.changes_to(text)) == texts(engine.changes_to(file)));
     CHECK_FALSE(engine.changes_to(text).empty());
@@ -101,7 +100,7 @@ TEST_CASE("policy text: what is wrong with it is named by its name", "[engine][p
   WaitingClinic waiting("");
   engine::Engine& engine = waiting.engine;
   const auto named = [](const std::string& yaml) {
-    return engine::OfferedPolicy{.yaml = yaml, .name = "PUT"};
+    return engine::PolicyUpload{.yaml = yaml, .name = "PUT"};
   };
   CHECK(fault_of(engine, named("version: 2\n")).starts_with("PUT:1:10: version: '2' is not known"));
   CHECK(fault_of(engine, named("")).starts_with("PUT:1:1: "));
@@ -119,7 +118,7 @@ TEST_CASE("policy text: it replaces the version that its author saw and no other
   WaitingClinic waiting("");
   engine::Engine& engine = waiting.engine;
   const std::string seen = engine.active_policy_version().sha256;
-  engine::OfferedPolicy text{.yaml = clinic_policy("epsilon: 2", waiting_rules("")), .expected_sha256 = seen};
+  engine::PolicyUpload text{.yaml = clinic_policy("epsilon: 2", waiting_rules("")), .expected_sha256 = seen};
   CHECK(texts(engine.apply_faults(text)).empty());
   CHECK(engine.apply_policy(text, "carol", "less").changed);
 
@@ -129,7 +128,7 @@ TEST_CASE("policy text: it replaces the version that its author saw and no other
   const auto moved = [&](const auto& call) {
     try {
       (void)call();
-    } catch (const engine::PolicyMoved& error) {
+    } catch (const engine::PolicyConflict& error) {
       return error.active_sha256();
     }
     return std::string("no error");
@@ -138,7 +137,7 @@ TEST_CASE("policy text: it replaces the version that its author saw and no other
        {clinic_policy("epsilon: 1", waiting_rules("")), clinic_policy("epsilon: 2", waiting_rules(""))}) {
     for (const std::string& expected : {seen, std::string(), std::string("x"), active.substr(1)}) {
       CAPTURE(yaml, expected);
-      const engine::OfferedPolicy stale{.yaml = yaml, .expected_sha256 = expected};
+      const engine::PolicyUpload stale{.yaml = yaml, .expected_sha256 = expected};
       CHECK(moved([&] { return engine.apply_policy(stale, "carol", "less"); }) == active);
       CHECK(moved([&] { return engine.apply_faults(stale); }) == active);
       CHECK(moved([&] { return engine.changes_to(stale); }) == active);
@@ -190,9 +189,9 @@ TEST_CASE("policy text: who acts is not locked out by it, nor is everybody",
   for (const auto& [active, next, acting, fault] : cases) {
     CAPTURE(active, next, acting);
     auto [clinic, engine] = Open<Clinic>();
-    (void)engine.apply_policy(engine::OfferedPolicy{.yaml = with(active)}, "curator", "test");
+    (void)engine.apply_policy(engine::PolicyUpload{.yaml = with(active)}, "curator", "test");
     const std::int64_t before = versions(engine);
-    engine::OfferedPolicy text{.yaml = with(next, "epsilon: 2"), .acting = acting};
+    engine::PolicyUpload text{.yaml = with(next, "epsilon: 2"), .acting = acting};
     const std::vector<std::string> told = texts(engine.apply_faults(text));
     if (fault.empty()) {
       CHECK(told.empty());

@@ -180,7 +180,7 @@ std::string approved(WaitingClinic& waiting, const std::string& id) {
 /// Of a statistic computed here; `reserve` puts it into the state.
 std::vector<State> states() {
   const auto pending = [](WaitingClinic& waiting) {
-    return waiting.reserve("count", "1", Holding::reserved, "k").recorded.decision_id;
+    return waiting.reserve("count", "1", ReservationKind::reserved, "k").recorded.decision_id;
   };
   const auto reserved = [pending](WaitingClinic& waiting) { return approved(waiting, pending(waiting)); };
   const auto read = [reserved](WaitingClinic& waiting) {
@@ -258,8 +258,10 @@ std::vector<Verb> verbs() {
        [](WaitingClinic& waiting, const std::string& id) { return waiting.engine.approve(id, "carol"); }},
       {"reject",
        [](WaitingClinic& waiting, const std::string& id) { return waiting.engine.reject(id, "dave", "no"); }},
-      {"reserve", [](WaitingClinic& waiting,
-                     const std::string&) { return waiting.reserve("count", "1", Holding::reserved, "k"); }},
+      {"reserve",
+       [](WaitingClinic& waiting, const std::string&) {
+         return waiting.reserve("count", "1", ReservationKind::reserved, "k");
+       }},
       {"write something else",
        [](WaitingClinic& waiting, const std::string& id) {
          (void)release(waiting.engine, request("units", "0.000001"));
@@ -333,7 +335,7 @@ TEST_CASE("requests: the token is only for a reservation that was made against o
     }
   }
   WaitingClinic waiting;
-  const Answer pending = waiting.reserve("value:score", "1", Holding::reserved_against_token);
+  const Answer pending = waiting.reserve("value:score", "1", ReservationKind::reserved_against_token);
   const auto state = [&] {
     return text(waiting.engine.issue_token(pending.recorded.decision_id, "alice").recorded.state);
   };
@@ -343,7 +345,7 @@ TEST_CASE("requests: the token is only for a reservation that was made against o
   CHECK(state() == "reserved");
   CHECK(waiting.commit(pending.recorded.decision_id, "3").recorded.granted);
   CHECK(state() == "granted");
-  const Answer second = waiting.reserve("value:score", "0.25", Holding::reserved_against_token);
+  const Answer second = waiting.reserve("value:score", "0.25", ReservationKind::reserved_against_token);
   (void)waiting.engine.cancel(second.recorded.decision_id, "alice");
   const Answer late = waiting.engine.issue_token(second.recorded.decision_id, "alice");
   CHECK(text(late.recorded.state) == "cancelled");

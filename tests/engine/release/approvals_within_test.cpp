@@ -109,7 +109,7 @@ class Walk {
     REQUIRE(accounting::parse_rational(plan.planned.lost_within[0].before, "before") ==
             Rational(before) / 100);
     REQUIRE(waiting_.engine.forecast(asked, {}).each.recorded.state == plan.recorded.state);
-    if (hold) asked.holding = Holding::reserved;
+    if (hold) asked.reservation = ReservationKind::reserved;
     if (!hold && loss.forfeits) asked.supplied = "3";
     const Answer answer = hold ? waiting_.engine.reserve(asked, {}) : release(waiting_.engine, asked);
     model_.write();

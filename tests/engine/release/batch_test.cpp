@@ -1,6 +1,5 @@
 // Batches from the request to the audit: several questions that are decided, charged, answered and recorded
 // as one.
-#include "askable.hpp"
 #include "batch_plan.hpp"
 #include "canonical_request.hpp"
 #include "clinic.hpp"
@@ -12,6 +11,7 @@
 #include "epsilog/engine/reaccount.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
 #include "plan_intervals.hpp"
+#include "question_checks.hpp"
 #include "recordable.hpp"
 #include "replaced_text.hpp"
 #include "support/catch.hpp"
@@ -169,7 +169,7 @@ TEST_CASE("batch: what cannot be asked names its row, and nothing is recorded", 
   supplied_too.supplied = "1";
   CHECK_THROWS_WITH(release(engine, supplied_too), says("a batch is computed from the data source"));
   engine::Request guarded = batch({fine});
-  guarded.holding = engine::Holding::reserved_against_token;
+  guarded.reservation = engine::ReservationKind::reserved_against_token;
   CHECK_THROWS_WITH(engine.reserve(guarded, {}), says("a batch is computed here"));
   CHECK_THROWS_WITH(engine.forecast(batch({fine}), {}), says("batch: "));
   CHECK_THROWS_WITH(engine.compare(batch({fine}), {}), says("batch: "));
@@ -186,7 +186,7 @@ TEST_CASE("batch: more cells than one decision holds are refused before anything
   const auto checked = [&](std::size_t rows) {
     const engine::Request asked =
         batch(std::vector<engine::Request>(rows, request("count", "0.01", "", "ward")));
-    engine::require_answerable(dataset, asked, engine::plan_of(dataset, asked));
+    engine::require_answerable(dataset, asked, engine::plan_request(dataset, asked));
   };
   CHECK_NOTHROW(checked(99));
   CHECK_THROWS_WITH(checked(100), says("100100 cells together, more than 100000"));

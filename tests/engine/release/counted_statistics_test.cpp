@@ -226,7 +226,7 @@ TEST_CASE("counted statistics: a request that waits is planned otherwise where o
     engine::Terms asked, now;
     asked.plan = std::make_shared<engine::Plan>(plan(before, statistic));
     now.plan = std::make_shared<engine::Plan>(plan(after, statistic));
-    return engine::planned_otherwise(asked, now);
+    return engine::plan_differences(asked, now);
   };
   CHECK(otherwise("distinct:ward", "[A, B, C]", "[A, B, C]").empty());
   CHECK(otherwise("distinct:ward", "[A, B, C]", "[A, B, D]") ==

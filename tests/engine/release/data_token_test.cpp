@@ -23,12 +23,13 @@ namespace {
 struct Issued {
   WaitingClinic waiting;
   std::string reserved =
-      waiting.reserve("value:score", "0.25", Holding::reserved_against_token, "key").recorded.decision_id;
+      waiting.reserve("value:score", "0.25", ReservationKind::reserved_against_token, "key")
+          .recorded.decision_id;
   std::string token = waiting.engine.issue_token(reserved, "alice").recorded.token;
 
   [[nodiscard]] engine::Request asked() const {
     engine::Request asked = request("value:score", "0.25", "key");
-    asked.holding = Holding::reserved_against_token;
+    asked.reservation = ReservationKind::reserved_against_token;
     return asked;
   }
   /// The decision that issued it.

@@ -92,7 +92,7 @@ TEST_CASE("embedding: an engine is moved by construction and by assignment, and 
       },
       [&](Engine& gone) {
         engine::Request held = asked;
-        held.holding = engine::Holding::reserved;
+        held.reservation = engine::ReservationKind::reserved;
         static_cast<void>(gone.reserve(held, {}));
       },
       [&](Engine& gone) { static_cast<void>(commit(gone, "id")); },

@@ -177,7 +177,7 @@ TEST_CASE("floating point: a number is placed between its doubles in every setti
   const double largest = std::numeric_limits<double>::max();
   const Rational tiny = accounting::power_of_two(-1074);
   const auto text = [](const Rational& value) {
-    const engine::RealPlace place = engine::place_real(value);
+    const engine::RealRounding place = engine::round_real(value);
     return std::to_string(std::bit_cast<std::uint64_t>(place.up)) + " " +
            std::to_string(std::bit_cast<std::uint64_t>(place.down));
   };
@@ -188,13 +188,13 @@ TEST_CASE("floating point: a number is placed between its doubles in every setti
         accounting::power_of_two(1024), Rational(-accounting::power_of_two(5000))}) {
     check_everywhere("place", [&] { return text(value); });
   }
-  CHECK(engine::place_real(tiny / 3).up == least);
-  CHECK(engine::place_real(tiny / 3).down == 0);
-  CHECK(engine::place_real(5 * tiny / 2).up == 3 * least);
-  CHECK(engine::place_real(5 * tiny / 2).down == 2 * least);
-  CHECK(std::isinf(engine::place_real(Rational(largest) + 1).up));
-  CHECK(engine::place_real(Rational(largest) + 1).down == largest);
-  CHECK(engine::place_real(Rational(largest)).up == largest);
+  CHECK(engine::round_real(tiny / 3).up == least);
+  CHECK(engine::round_real(tiny / 3).down == 0);
+  CHECK(engine::round_real(5 * tiny / 2).up == 3 * least);
+  CHECK(engine::round_real(5 * tiny / 2).down == 2 * least);
+  CHECK(std::isinf(engine::round_real(Rational(largest) + 1).up));
+  CHECK(engine::round_real(Rational(largest) + 1).down == largest);
+  CHECK(engine::round_real(Rational(largest)).up == largest);
 
   // Beside what a search finds.
   std::mt19937_64 random(3);
@@ -203,7 +203,7 @@ TEST_CASE("floating point: a number is placed between its doubles in every setti
     if (!std::isfinite(near)) continue;
     Rational value(near);
     if (i % 3 != 0) value *= Rational(static_cast<long>(random() % 1000 + 999'500), 1'000'000);
-    const engine::RealPlace place = engine::place_real(value);
+    const engine::RealRounding place = engine::round_real(value);
     REQUIRE((std::isinf(place.up) || Rational(place.up) >= value));
     REQUIRE((std::isinf(place.down) || Rational(place.down) <= value));
     REQUIRE((place.up == place.down || std::nextafter(place.down, place.up) == place.up));

@@ -60,7 +60,7 @@ struct Housed {
 };
 
 std::vector<std::string> faults_of(engine::Engine& engine, const std::string& yaml) {
-  const engine::OfferedPolicy text{.yaml = yaml};
+  const engine::PolicyUpload text{.yaml = yaml};
   std::vector<std::string> told, thrown;
   for (const PolicyFault& fault : engine.apply_faults(text)) told.push_back(fault.text());
   try {
@@ -78,7 +78,7 @@ TEST_CASE("folders: a file lies where its links lead, and nowhere if they lead n
           "[engine][folders]") {
   const Tree tree;
   const auto below = [&](const std::vector<std::string>& folders, const std::string& path) {
-    const auto place = engine::place_below(folders, tree.folder.path(path));
+    const auto place = engine::resolve_below(folders, tree.folder.path(path));
     return place ? fs::relative(*place, fs::canonical(tree.folder.path("."))).string() : "";
   };
   for (const CaseRow& row : places()) {
@@ -158,7 +158,7 @@ TEST_CASE("folders: a source is not read elsewhere, and who asked is told its da
   mechanisms::SystemBits bits;
   CHECK(release(engine, request("count", "0.1")).recorded.granted);
   engine::Request held = request("count", "0.1");
-  held.holding = engine::Holding::reserved;
+  held.reservation = engine::ReservationKind::reserved;
   const std::string reserved = engine.reserve(held, {}).recorded.decision_id;
 
   fs::remove(here);
@@ -170,7 +170,8 @@ TEST_CASE("folders: a source is not read elsewhere, and who asked is told its da
   CHECK(refused_for<SourceError>([&] { return release_many(engine, two); }) == closed);
   CHECK(refused_for<SourceError>([&] { return commit(engine, reserved); }) == closed);
   CHECK(refused_for<SourceError>([&] {
-          engine.submit(request("count", "0.1"), bits, {}, [](engine::Submitted) { FAIL_CHECK("told"); });
+          engine.submit(request("count", "0.1"), bits, {},
+                        [](engine::SubmissionOutcome) { FAIL_CHECK("told"); });
           return 0;
         }) == closed);
   CHECK(engine.newest_seq() == before);

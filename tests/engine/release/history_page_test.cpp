@@ -196,14 +196,15 @@ struct Many {
   Many() : waiting("{required: 1, by: {principals: [dave], roles: [custodian]}, above: {epsilon: 0.5}}") {
     engine::Engine& engine = waiting.engine;
     const auto asked = [&](const std::string& who, const std::string& epsilon,
-                           engine::Holding holding = engine::Holding::none) {
+                           engine::ReservationKind reservation = engine::ReservationKind::none) {
       engine::Request request = test::request("count", epsilon);
-      if (holding == engine::Holding::reserved_against_token) {
+      if (reservation == engine::ReservationKind::reserved_against_token) {
         request = test::request("value:score", epsilon);
       }
       request.principal = who;
-      request.holding = holding;
-      if (holding != engine::Holding::none) return engine.reserve(request, {}).recorded.decision_id;
+      request.reservation = reservation;
+      if (reservation != engine::ReservationKind::none)
+        return engine.reserve(request, {}).recorded.decision_id;
       return release(engine, request).recorded.decision_id;
     };
     (void)asked("alice", "0.0625");
@@ -216,8 +217,8 @@ struct Many {
     const std::string hers = asked("carol", "0.75");
     (void)engine.approve(hers, "dave");
     (void)engine.cancel(hers, "carol");
-    (void)engine.issue_token(asked("bob", "0.125", engine::Holding::reserved_against_token), "bob");
-    (void)asked("alice", "0.125", engine::Holding::reserved);
+    (void)engine.issue_token(asked("bob", "0.125", engine::ReservationKind::reserved_against_token), "bob");
+    (void)asked("alice", "0.125", engine::ReservationKind::reserved);
     waiting.clock.pass_seconds(4 * 3600);
     (void)asked("alice", "2.5");
     (void)asked("alice", "0.0625");

@@ -154,7 +154,7 @@ TEST_CASE("limits: an account of a period follows what its dataset becomes", "[e
   options.clock = [&reading] { return reading; };
   engine::Engine engine = engine::Engine::open(clinic.ledger(), options);
   engine::Request held = request("count", "1");
-  held.holding = engine::Holding::reserved;
+  held.reservation = engine::ReservationKind::reserved;
   (void)engine.cancel(engine.reserve(held, {}).recorded.decision_id,
                       "alice");  // opens it, and charges nothing
   int revision = 0;

@@ -23,9 +23,9 @@ std::string told(const Answer& answer) {
 
 TEST_CASE("overdue: a request answers that it expired, whatever else is wrong with the call",
           "[engine][requests][overdue]") {
-  const auto state_after = [](Holding holding, const std::string& statistic, const auto& call) {
+  const auto state_after = [](ReservationKind reservation, const std::string& statistic, const auto& call) {
     WaitingClinic waiting;
-    const Answer reserved = waiting.reserve(statistic, "0.25", holding);
+    const Answer reserved = waiting.reserve(statistic, "0.25", reservation);
     CHECK_THROWS(call(waiting, reserved.recorded.decision_id));  // while it waits, it is a mistake
     waiting.clock.pass_seconds(kHour);                           // the deadline itself is too late
     const std::string state = text(call(waiting, reserved.recorded.decision_id).recorded.state);
@@ -41,11 +41,11 @@ TEST_CASE("overdue: a request answers that it expired, whatever else is wrong wi
   const auto token = [](WaitingClinic& waiting, const std::string& id) {
     return waiting.engine.issue_token(id, "alice");
   };
-  CHECK(state_after(Holding::reserved, "count", commit("3")) == "expired");
-  CHECK(state_after(Holding::reserved, "value:score", commit(std::nullopt)) == "forfeited");
-  CHECK(state_after(Holding::reserved_against_token, "value:score", commit("3")) == "expired");
-  CHECK(state_after(Holding::reserved, "count", token) == "expired");
-  CHECK(state_after(Holding::reserved, "count", [](WaitingClinic& waiting, const std::string& id) {
+  CHECK(state_after(ReservationKind::reserved, "count", commit("3")) == "expired");
+  CHECK(state_after(ReservationKind::reserved, "value:score", commit(std::nullopt)) == "forfeited");
+  CHECK(state_after(ReservationKind::reserved_against_token, "value:score", commit("3")) == "expired");
+  CHECK(state_after(ReservationKind::reserved, "count", token) == "expired");
+  CHECK(state_after(ReservationKind::reserved, "count", [](WaitingClinic& waiting, const std::string& id) {
           std::filesystem::remove(waiting.clinic.folder.path("visits.csv"));
           return waiting.commit(id);
         }) == "expired");

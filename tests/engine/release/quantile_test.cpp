@@ -77,7 +77,7 @@ TEST_CASE("quantile release: several by a column are each cell's own, and are re
   const ledger::ReleaseRecord& record = by.planned.record;
   CHECK(record.cells.lists() ==
         std::vector<std::vector<std::string>>{{"A", "B", "C"}, {"0.2", "0.6", "0.9"}});
-  CHECK(record.cells.of(5) == std::vector<std::optional<std::string>>{"B", "0.9"});
+  CHECK(record.cells.keys_of(5) == std::vector<std::optional<std::string>>{"B", "0.9"});
   const std::vector<Rational>& values = by.released.values;
   REQUIRE(values.size() == 9);
   CHECK(std::vector<Rational>(values.begin(), values.begin() + 5) ==

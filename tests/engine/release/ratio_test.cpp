@@ -248,7 +248,7 @@ TEST_CASE("ratio: a request that waits is planned otherwise where what divides i
     engine::Terms asked, now;
     asked.plan = plan(before);
     now.plan = plan(after);
-    return engine::planned_otherwise(asked, now);
+    return engine::plan_differences(asked, now);
   };
   CHECK(otherwise("[0, 110]", "[0, 110]").empty());
   CHECK(otherwise("[0, 110]", "[1, 110]") == std::vector<std::string>{"post-processing"});

@@ -103,7 +103,7 @@ TEST_CASE("relocate: who finds no source is told of it, by the name of the datas
           "[engine][relocate][negative]") {
   auto [clinic, engine] = Open<Clinic>();
   engine::Request held = request("count", "0.1");
-  held.holding = engine::Holding::reserved;
+  held.reservation = engine::ReservationKind::reserved;
   const std::string id = engine.reserve(held, {}).recorded.decision_id;
   const std::string path = clinic.folder.path("visits.csv");
   const std::string advice = "csv '" + path +

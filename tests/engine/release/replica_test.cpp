@@ -93,7 +93,7 @@ TEST_CASE("replica: what it could not be given is charged, withheld and told lat
     CHECK(shown.released.values.empty());
     CHECK_THROWS_AS(release(engine, request("count", "0.5", "other")), ledger::ReplicaUnavailable);
     engine::Request held = request("count", "0.5");
-    held.holding = engine::Holding::reserved;
+    held.reservation = engine::ReservationKind::reserved;
     CHECK_THROWS_AS(engine.reserve(held, {}), ledger::ReplicaUnavailable);
   }
   const Answer later = release(engine, request("count", "0.5", "k"));
@@ -108,7 +108,7 @@ TEST_CASE("replica: an approval, a commit and a token that it could not be given
   ReplicatedClinic clinic;
   Engine engine = clinic.open();
   engine::Request asked = request("value:score", "0.25", "v");
-  asked.holding = engine::Holding::reserved_against_token;
+  asked.reservation = engine::ReservationKind::reserved_against_token;
   const std::string id = engine.reserve(asked, {}).recorded.decision_id;
   {
     const FailingSync failing;
@@ -159,7 +159,7 @@ TEST_CASE("replica: more overdue requests than one transaction ends keep nobody 
   ReplicatedClinic clinic;
   Engine engine = clinic.open();
   engine::Request held = request("count", "0.01");
-  held.holding = engine::Holding::reserved;
+  held.reservation = engine::ReservationKind::reserved;
   for (int i = 0; i < 70; ++i) (void)engine.reserve(held, {});
   clinic.clock.pass_seconds(2 * 3600);
   fs::remove(clinic.replica);

@@ -1,4 +1,4 @@
-// Reservations across processes that die. Random sequences of every verb: joints_property_test.cpp.
+// Reservations across processes that die. Random sequences of every verb: random_walk_test.cpp.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

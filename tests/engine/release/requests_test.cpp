@@ -53,8 +53,8 @@ TEST_CASE("reservation: what is reserved is not there for others", "[engine][req
 
 TEST_CASE("reservation: the same key replays it, whatever became of it", "[engine][requests]") {
   WaitingClinic waiting;
-  const Answer first = waiting.reserve("count", "0.5", Holding::reserved, "k");
-  const Answer again = waiting.reserve("count", "0.5", Holding::reserved, "k");
+  const Answer first = waiting.reserve("count", "0.5", ReservationKind::reserved, "k");
+  const Answer again = waiting.reserve("count", "0.5", ReservationKind::reserved, "k");
   CHECK(again.recorded.replayed);
   CHECK(again.recorded.decision_id == first.recorded.decision_id);
   CHECK(again.recorded.deadline == first.recorded.deadline);
@@ -63,7 +63,7 @@ TEST_CASE("reservation: the same key replays it, whatever became of it", "[engin
   CHECK(release(waiting.engine, request("count", "0.5", "k")).recorded.reasons.at(0).code ==
         engine::RefusalCode::key_conflict);
   const Answer granted = waiting.commit(first.recorded.decision_id);
-  const Answer after = waiting.reserve("count", "0.5", Holding::reserved, "k");
+  const Answer after = waiting.reserve("count", "0.5", ReservationKind::reserved, "k");
   CHECK(after.recorded.replayed);
   CHECK(after.released.values == granted.released.values);
   CHECK(after.recorded.decision_id == granted.recorded.decision_id);
@@ -119,19 +119,20 @@ TEST_CASE("reservation: keeps its plan when another policy is applied meanwhile"
 TEST_CASE("cancel: every row of the table of who may have seen the data", "[engine][requests]") {
   struct Row {
     const char* statistic;
-    Holding holding;
+    ReservationKind reservation;
     bool issue;
     const char* state;
     const char* balance;
   };
-  for (const Row& row : {Row{"count", Holding::reserved, false, "cancelled", "0/0"},
-                         Row{"value:score", Holding::reserved, false, "forfeited", "0.5/0"},
-                         Row{"value:score", Holding::reserved_against_token, false, "cancelled", "0/0"},
-                         Row{"value:score", Holding::reserved_against_token, true, "forfeited", "0.5/0"}}) {
+  for (const Row& row :
+       {Row{"count", ReservationKind::reserved, false, "cancelled", "0/0"},
+        Row{"value:score", ReservationKind::reserved, false, "forfeited", "0.5/0"},
+        Row{"value:score", ReservationKind::reserved_against_token, false, "cancelled", "0/0"},
+        Row{"value:score", ReservationKind::reserved_against_token, true, "forfeited", "0.5/0"}}) {
     for (const bool expire : {false, true}) {
       CAPTURE(row.statistic, row.issue, row.state, expire);
       WaitingClinic waiting;
-      const Answer reserved = waiting.reserve(row.statistic, "0.5", row.holding);
+      const Answer reserved = waiting.reserve(row.statistic, "0.5", row.reservation);
       if (row.issue)
         CHECK_FALSE(
             waiting.engine.issue_token(reserved.recorded.decision_id, "alice").recorded.token.empty());
@@ -166,7 +167,7 @@ TEST_CASE("cancel: every row of the table of who may have seen the data", "[engi
 TEST_CASE("commit: a value against a token is refused before the token was issued",
           "[engine][requests][negative]") {
   WaitingClinic waiting;
-  const Answer reserved = waiting.reserve("value:score", "0.5", Holding::reserved_against_token);
+  const Answer reserved = waiting.reserve("value:score", "0.5", ReservationKind::reserved_against_token);
   CHECK_THROWS_AS(waiting.commit(reserved.recorded.decision_id, "3"), InvalidParameter);
   CHECK(decisions(waiting.engine) == 1);
   const Answer issued = waiting.engine.issue_token(reserved.recorded.decision_id, "alice");
@@ -191,12 +192,13 @@ TEST_CASE("requests: what does not fit them changes nothing", "[engine][requests
   CHECK_THROWS_AS(waiting.engine.cancel(plain.recorded.decision_id, "alice"), NotFound);
   CHECK_THROWS_AS(waiting.commit("00000000000000000000000000"), NotFound);
   CHECK_THROWS_AS(waiting.engine.issue_token(value.recorded.decision_id, "alice"), InvalidParameter);
-  CHECK_THROWS_AS(waiting.reserve("count", "0.25", Holding::reserved_against_token), InvalidParameter);
-  CHECK_THROWS_AS(waiting.reserve("count", "0.25", Holding::none), InvalidParameter);
+  CHECK_THROWS_AS(waiting.reserve("count", "0.25", ReservationKind::reserved_against_token),
+                  InvalidParameter);
+  CHECK_THROWS_AS(waiting.reserve("count", "0.25", ReservationKind::none), InvalidParameter);
   engine::Request with_value = held(supplied("3", "0.25"));
   CHECK_THROWS_AS(waiting.engine.reserve(with_value, {}), InvalidParameter);
   engine::Request held = request("count", "0.25");
-  held.holding = Holding::reserved;
+  held.reservation = ReservationKind::reserved;
   CHECK_THROWS_AS(release(waiting.engine, held), InvalidParameter);
   CHECK_THROWS_AS(waiting.commit(count.recorded.decision_id, {}, "bob"), engine::NotPermitted);
   CHECK_THROWS_AS(waiting.engine.cancel(count.recorded.decision_id, "bob"), engine::NotPermitted);
@@ -227,7 +229,7 @@ TEST_CASE("requests: every decision says how whoever it names was known", "[engi
   CHECK(reserved.asked.via == "token:alice");
   waiting.clock.pass_seconds(3 * 3600);  // what was approved and what still waits end by their deadlines
   large.via = "unix:1001";
-  large.holding = Holding::reserved;
+  large.reservation = ReservationKind::reserved;
   large.epsilon = accounting::parse_rational("0.5", "epsilon");
   const Answer held = waiting.engine.reserve(large, {});
   static_cast<void>(waiting.engine.cancel(held.recorded.decision_id, {"alice", "unix:1002"}));

@@ -1,7 +1,7 @@
 // An approval of what was seen: by a tag of the request as it stood, and of the policy that would decide.
 #include "copied_ledger.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/engine/changed_meanwhile.hpp"
+#include "epsilog/engine/conflict_errors.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
 
@@ -24,14 +24,14 @@ struct Seen {
     const std::int64_t before = waiting.engine.newest_seq();
     try {
       return text(waiting.engine.approve(id, by, {}, seen).recorded.state);
-    } catch (const engine::ChangedSinceSeen&) {
+    } catch (const engine::RequestChanged&) {
       CHECK(waiting.engine.newest_seq() == before);
       return "changed";
     }
   }
   void apply(const std::string& approvals, const std::string& budget = "epsilon: 3") {
     (void)waiting.engine.apply_policy(
-        engine::OfferedPolicy{.yaml = clinic_policy(budget, waiting_rules(approvals))}, "curator", "test");
+        engine::PolicyUpload{.yaml = clinic_policy(budget, waiting_rules(approvals))}, "curator", "test");
   }
   WaitingClinic waiting;
   std::string id, tag;

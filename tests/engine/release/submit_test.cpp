@@ -21,13 +21,13 @@ namespace {
 class ToldOnce {
  public:
   [[nodiscard]] engine::OnDone of(const std::string& key) {
-    return [this, key](Submitted outcome) {
+    return [this, key](SubmissionOutcome outcome) {
       const std::lock_guard lock(mutex_);
       told_[key].push_back(std::move(outcome));
       changed_.notify_all();
     };
   }
-  [[nodiscard]] Submitted await(const std::string& key) {
+  [[nodiscard]] SubmissionOutcome await(const std::string& key) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return told_.contains(key); });
     return told_.at(key).front();
@@ -40,7 +40,7 @@ class ToldOnce {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<std::string, std::vector<Submitted>> told_;
+  std::map<std::string, std::vector<SubmissionOutcome>> told_;
 };
 
 /// Waits to be let go before it gives bits, the first ones or the next.
@@ -79,7 +79,7 @@ TEST_CASE("submit: each is told once, recorded as if it had been waited for", "[
       engine.submit(asked, bits, {}, told.of(key));
     }
     engine::Request held = request("count", "0.01", "held");
-    held.holding = engine::Holding::reserved;
+    held.reservation = engine::ReservationKind::reserved;
     engine.submit(held, bits, {}, told.of("held"));
     engine.submit(request("count", "5000", "too much"), bits, {}, told.of("too much"));
     CHECK(told.await("held").answer->recorded.state == engine::RequestState::reserved);
@@ -88,7 +88,7 @@ TEST_CASE("submit: each is told once, recorded as if it had been waited for", "[
   for (int i = 0; i < 200; ++i) {
     const std::string key = std::to_string(i);
     CHECK(told.times(key) == 1);
-    const Submitted outcome = told.await(key);
+    const SubmissionOutcome outcome = told.await(key);
     REQUIRE(outcome.answer);
     CHECK(outcome.answer->recorded.granted);
     CHECK_FALSE(outcome.answer->recorded.replayed);
@@ -99,7 +99,7 @@ TEST_CASE("submit: each is told once, recorded as if it had been waited for", "[
     const std::string key = std::to_string(i);
     engine.submit(i % 2 == 0 ? supplied("5", "0.01", key) : request("count", "0.01", key), bits, {},
                   told.of(key + " again"));
-    const Submitted again = told.await(key + " again");
+    const SubmissionOutcome again = told.await(key + " again");
     REQUIRE(again.answer);
     CHECK(again.answer->recorded.replayed);
     CHECK(again.answer->released.values == values[key]);
@@ -193,7 +193,7 @@ TEST_CASE("groups: a call waits no longer than it was told to", "[engine][groups
   ToldOnce told;
   mechanisms::SystemBits bits;
   engine.submit(supplied("5", "0.1"), bits, {}, told.of("k"));
-  const Submitted outcome = told.await("k");
+  const SubmissionOutcome outcome = told.await("k");
   REQUIRE(outcome.fault);
   CHECK_THROWS_AS(std::rethrow_exception(outcome.fault), LedgerBusy);
 }

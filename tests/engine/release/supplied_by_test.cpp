@@ -25,11 +25,11 @@ struct Supplied {
     apply(suppliers, approvals);
   }
   void apply(const std::string& suppliers, const std::string& approvals = "") {
-    (void)waiting.engine.apply_policy(engine::OfferedPolicy{.yaml = supplying(suppliers, approvals)},
+    (void)waiting.engine.apply_policy(engine::PolicyUpload{.yaml = supplying(suppliers, approvals)},
                                       "curator", "test");
   }
-  std::string reserve(Holding holding = Holding::reserved, const std::string& key = "k") {
-    return waiting.reserve("value:score", "0.125", holding, key).recorded.decision_id;
+  std::string reserve(ReservationKind reservation = ReservationKind::reserved, const std::string& key = "k") {
+    return waiting.reserve("value:score", "0.125", reservation, key).recorded.decision_id;
   }
   /// What `by` is told: the state, the value and the token; "not permitted", of which nothing is recorded.
   template <class Call>
@@ -59,8 +59,8 @@ struct Supplied {
     asked.principal = who;
     return told([&] { return release(waiting.engine, asked); });
   }
-  std::string key_again(Holding holding = Holding::reserved) {
-    return told([&] { return waiting.reserve("value:score", "0.125", holding, "k"); });
+  std::string key_again(ReservationKind reservation = ReservationKind::reserved) {
+    return told([&] { return waiting.reserve("value:score", "0.125", reservation, "k"); });
   }
   WaitingClinic waiting;
 };
@@ -81,7 +81,7 @@ TEST_CASE("supplied by: only whom the query names hands a value in with a releas
   mechanisms::SystemBits bits;
   CHECK_THROWS_AS(release_many(only_bob.waiting.engine, two), engine::NotPermitted);
   CHECK_THROWS_AS(
-      only_bob.waiting.engine.submit(two[1], bits, {}, [](engine::Submitted) { FAIL_CHECK("told"); }),
+      only_bob.waiting.engine.submit(two[1], bits, {}, [](engine::SubmissionOutcome) { FAIL_CHECK("told"); }),
       engine::NotPermitted);
   CHECK(spent(only_bob.waiting.engine) == "0.125");
   // A retry is answered by what is on record, and another version counts from the next call on.
@@ -124,19 +124,19 @@ TEST_CASE("supplied by: what is reserved is committed by them, and told to who a
 
 TEST_CASE("supplied by: the data token is theirs", "[engine][requests][supplied]") {
   Supplied named;
-  const std::string id = named.reserve(Holding::reserved_against_token);
+  const std::string id = named.reserve(ReservationKind::reserved_against_token);
   CHECK(named.token(id, "alice") == "not permitted");
   CHECK(named.token(id, "dave") == "not permitted");
   CHECK(named.token(id, "bob") == "reserved, token");
   CHECK(named.token(id, "bob") == "reserved, token");
   CHECK(named.token(id, "alice") == "not permitted");
-  CHECK(named.key_again(Holding::reserved_against_token) == "reserved again");
+  CHECK(named.key_again(ReservationKind::reserved_against_token) == "reserved again");
   CHECK(named.commit(id, "alice") == "not permitted");
   CHECK(named.commit(id, "bob") == "granted, token");
-  CHECK(named.key_again(Holding::reserved_against_token) == "granted again, value");
+  CHECK(named.key_again(ReservationKind::reserved_against_token) == "granted again, value");
   CHECK(named.waiting.audit().empty());
 
-  const std::string ended = named.reserve(Holding::reserved_against_token, "other");
+  const std::string ended = named.reserve(ReservationKind::reserved_against_token, "other");
   CHECK(named.token(ended, "bob") == "reserved, token");
   CHECK(named.cancel(ended, "bob") == "not permitted");
   CHECK(named.cancel(ended, "alice") == "forfeited");
@@ -206,10 +206,10 @@ TEST_CASE("supplied by: a request that is over is told as it ended, and one that
   CHECK(named.commit(overdue, "alice") == "not permitted");
   CHECK(named.commit(overdue, "bob") == "forfeited");
 
-  const std::string forbidden = named.reserve(Holding::reserved_against_token, "other");
+  const std::string forbidden = named.reserve(ReservationKind::reserved_against_token, "other");
   std::string yaml = supplying("[bob]");
   yaml.insert(yaml.find("    reservations:"), "    forbid: [{statistics: [value]}]\n");
-  (void)named.waiting.engine.apply_policy(engine::OfferedPolicy{.yaml = yaml}, "curator", "test");
+  (void)named.waiting.engine.apply_policy(engine::PolicyUpload{.yaml = yaml}, "curator", "test");
   CHECK(named.token(forbidden, "alice") == "not permitted");
   CHECK(named.token(forbidden, "bob") == "cancelled");
   CHECK(named.waiting.engine.show(forbidden, {}).recorded.why == "policy_changed");

@@ -33,8 +33,8 @@ TEST_CASE("tables: beyond all doubt each cell holds the rows that have its keys"
   const Answer table = release(engine, request("count", kNoiseless, "", "ward,band"));
   CHECK(table.released.values == std::vector<Rational>{2, 1, 1, 1, 0, 0});
   CHECK(table.asked.by == Keys{"ward", "band"});
-  CHECK(table.planned.record.cells.of(0) == CellKeys{"A", "[0,40)"});
-  CHECK(table.planned.record.cells.of(3) == CellKeys{"B", "[40,111)"});
+  CHECK(table.planned.record.cells.keys_of(0) == CellKeys{"A", "[0,40)"});
+  CHECK(table.planned.record.cells.keys_of(3) == CellKeys{"B", "[40,111)"});
   const Answer turned = release(engine, request("count", kNoiseless, "", "band,ward"));
   CHECK(turned.released.values == std::vector<Rational>{2, 1, 0, 1, 1, 0});
   const Answer means = release(engine, request("mean:age", "10000", "", "band,ward"));
@@ -75,7 +75,7 @@ TEST_CASE("tables: a cell is what its keys ask for as a condition, of two and of
         for (std::size_t i = 0; i < asked.by.size(); ++i) {
           const bool quoted = asked.by[i] == "a";
           const std::string mark = quoted ? "'" : "";
-          where += (i == 0 ? "" : " and ") + asked.by[i] + " = " + mark + *keys.of(cell)[i] + mark;
+          where += (i == 0 ? "" : " and ") + asked.by[i] + " = " + mark + *keys.keys_of(cell)[i] + mark;
         }
         CAPTURE(where);
         CHECK(cells[cell] == answer(table, dataset, question(statistic, "", where)).front().front());
@@ -124,7 +124,7 @@ TEST_CASE("tables: what was reserved is answered with the cells that it was aske
   const Answer ended = commit(engine, other.recorded.decision_id);
   CHECK(ended.recorded.granted);  // what was reserved is answered as it was asked
   CHECK(ended.planned.record.cells == committed.planned.record.cells);
-  CHECK(release(engine, request("count", "0.5", "", "ward,band")).planned.record.cells.of(4) ==
+  CHECK(release(engine, request("count", "0.5", "", "ward,band")).planned.record.cells.keys_of(4) ==
         CellKeys{"D", "[0,40)"});
   CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
 }

@@ -51,10 +51,10 @@ TEST_CASE("totals: beyond all doubt each total is that of the rows in its cells,
   CHECK(count.released.values == std::vector<Rational>{2, 1, 1, 1, 0, 0, /**/ 3, 2, 0, /**/ 3, 2, /**/ 5});
   const ledger::CellKeys& cells = count.planned.record.cells;
   REQUIRE(cells.size() == 12);
-  CHECK(cells.of(3) == CellNames{"B", "[40,111)"});
-  CHECK(cells.of(6) == CellNames{"A", std::nullopt});
-  CHECK(cells.of(10) == CellNames{std::nullopt, "[40,111)"});
-  CHECK(cells.of(11) == CellNames{std::nullopt, std::nullopt});
+  CHECK(cells.keys_of(3) == CellNames{"B", "[40,111)"});
+  CHECK(cells.keys_of(6) == CellNames{"A", std::nullopt});
+  CHECK(cells.keys_of(10) == CellNames{std::nullopt, "[40,111)"});
+  CHECK(cells.keys_of(11) == CellNames{std::nullopt, std::nullopt});
   // p1 is in two wards and once in all.
   CHECK(release(engine, totals("units", "ward,band")).released.values ==
         std::vector<Rational>{2, 1, 1, 1, 0, 0, 3, 2, 0, 2, 2, 4});
@@ -65,7 +65,7 @@ TEST_CASE("totals: beyond all doubt each total is that of the rows in its cells,
   CHECK(three.released.values.size() == 4U * 3U * 3U);
   CHECK(three.planned.record.components.size() == 8);
   CHECK(three.released.values.back() == 4);  // a cost of 70000 lies in no bin
-  CHECK(three.planned.record.cells.of(35) == CellNames(3));
+  CHECK(three.planned.record.cells.keys_of(35) == CellNames(3));
   CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
 }
 

@@ -47,7 +47,7 @@ struct ReportedClinic {
   [[nodiscard]] std::vector<std::string> told(const LedgerReport& report,
                                               std::optional<DecisionSort> sort) const {
     std::vector<std::string> found;
-    CHECK_FALSE(engine::each_reported(
+    CHECK_FALSE(engine::each_reported_decision(
         clinic.clinic.ledger(), report, sort, clinic.clock.options(),
         [&](const engine::Answer& answer) { found.push_back(answer.recorded.decision_id); }));
     return found;
@@ -175,12 +175,13 @@ TEST_CASE("report: a poisoned ledger is told without a value, and the audit says
   CHECK(report.withheld == 2);
   CHECK(report.budgets.at(0).changes == 6);
   std::size_t told = 0;
-  CHECK_FALSE(engine::each_reported(clinic.clinic.clinic.ledger(), report, {}, clinic.clinic.clock.options(),
-                                    [&](const engine::Answer& answer) {
-                                      ++told;
-                                      CHECK(answer.released.values.empty());
-                                      CHECK(answer.released.component_values.empty());
-                                    }));
+  CHECK_FALSE(engine::each_reported_decision(clinic.clinic.clinic.ledger(), report, {},
+                                             clinic.clinic.clock.options(),
+                                             [&](const engine::Answer& answer) {
+                                               ++told;
+                                               CHECK(answer.released.values.empty());
+                                               CHECK(answer.released.component_values.empty());
+                                             }));
   CHECK(told == 5);
 }
 
@@ -194,7 +195,7 @@ TEST_CASE("report: a decision that cannot be read is named, and hides no other",
   engine::EngineOptions options = clinic.clinic.clock.options();
   options.unreadable = [&](const engine::UnreadableDecision& one) { unreadable.push_back(one.decision_id); };
   std::vector<std::string> told;
-  CHECK_FALSE(engine::each_reported(
+  CHECK_FALSE(engine::each_reported_decision(
       clinic.clinic.clinic.ledger(), report, DecisionSort::released, options,
       [&](const engine::Answer& answer) { told.push_back(answer.recorded.decision_id); }));
   CHECK(told == std::vector<std::string>{clinic.ids[1]});
@@ -222,7 +223,8 @@ TEST_CASE("report: a part that cannot be read is named, and the others are told"
   std::size_t unreadable = 0;
   engine::EngineOptions options = without_policy.clinic.clock.options();
   options.unreadable = [&unreadable](const engine::UnreadableDecision&) { ++unreadable; };
-  CHECK_FALSE(engine::each_reported(without_policy.clinic.clinic.ledger(), report, {}, options,
-                                    [](const engine::Answer&) { FAIL("no plan can be made of it"); }));
+  CHECK_FALSE(
+      engine::each_reported_decision(without_policy.clinic.clinic.ledger(), report, {}, options,
+                                     [](const engine::Answer&) { FAIL("no plan can be made of it"); }));
   CHECK(unreadable == 5);
 }

@@ -187,7 +187,7 @@ class SmallLedger {
   std::string reserve(Engine& engine, const std::string& epsilon) {
     engine::Request asked = ask("plain", epsilon);
     asked.supplied.reset();
-    asked.holding = engine::Holding::reserved;
+    asked.reservation = engine::ReservationKind::reserved;
     return engine.reserve(asked, {}).recorded.decision_id;
   }
   Answer commit(Engine& engine, const std::string& id) { return engine.commit(id, "alice", "3", noise_, {}); }

@@ -2,8 +2,8 @@
 // a group", row by row.
 #include <functional>
 
-#include "asked_together.hpp"
 #include "clinic.hpp"
+#include "concurrent_calls.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "ledger/support/fault_memory.hpp"
 #include "ledger/support/fault_vfs.hpp"
@@ -22,8 +22,8 @@ constexpr std::size_t kMoreThanSupplied = 2'000;
 
 struct Meeting {
   const char* what;
-  std::function<void(AskedTogether&, const Clinic&)> asks;
-  std::function<void(AskedTogether&, const Clinic&)> happens = {};  // once all are prepared
+  std::function<void(ConcurrentCalls&, const Clinic&)> asks;
+  std::function<void(ConcurrentCalls&, const Clinic&)> happens = {};  // once all are prepared
   std::function<void(FaultVfs&)> fails = {};                        // while they are recorded
   std::function<void(const Clinic&)> ends = {};                     // what happened, before all is looked at
 };
@@ -33,7 +33,7 @@ engine::Request held(const std::string& key) {
 }
 
 /// The member before it asks the same under its key, and is where there is none.
-AskedTogether::Call& asked_twice(AskedTogether& group, const engine::Request& asked) {
+ConcurrentCalls::Call& asked_twice(ConcurrentCalls& group, const engine::Request& asked) {
   bool there = false;
   for (const auto& call : group.calls()) there = there || call.request.key == asked.key;
   if (!there) group.ask(asked);
@@ -47,37 +47,37 @@ void apply(const Clinic& clinic, const std::string& budget) {
 
 const std::vector<Meeting>& meetings() {
   static const std::vector<Meeting> kMeetings = {
-      {"nothing", [](AskedTogether& group, const Clinic&) { group.ask(request("count", "0.1", "it")); }},
+      {"nothing", [](ConcurrentCalls& group, const Clinic&) { group.ask(request("count", "0.1", "it")); }},
       {"a budget that is too small",
-       [](AskedTogether& group, const Clinic&) { group.ask(request("count", "200", "it")); }},
-      {"a reservation to make", [](AskedTogether& group, const Clinic&) { group.ask(held("it")); }},
+       [](ConcurrentCalls& group, const Clinic&) { group.ask(request("count", "200", "it")); }},
+      {"a reservation to make", [](ConcurrentCalls& group, const Clinic&) { group.ask(held("it")); }},
       {"its key bound meanwhile",
-       [](AskedTogether& group, const Clinic&) { group.ask(request("count", "0.1", "it")); },
-       [](AskedTogether&, const Clinic& clinic) {
+       [](ConcurrentCalls& group, const Clinic&) { group.ask(request("count", "0.1", "it")); },
+       [](ConcurrentCalls&, const Clinic& clinic) {
          Engine other = clinic.open();
          REQUIRE(release(other, request("count", "0.1", "it")).recorded.granted);
        }},
       {"its key bound to another question meanwhile",
-       [](AskedTogether& group, const Clinic&) { group.ask(request("count", "0.1", "it")); },
-       [](AskedTogether&, const Clinic& clinic) {
+       [](ConcurrentCalls& group, const Clinic&) { group.ask(request("count", "0.1", "it")); },
+       [](ConcurrentCalls&, const Clinic& clinic) {
          Engine other = clinic.open();
          REQUIRE(release(other, request("count", "0.2", "it")).recorded.granted);
        }},
       {"the same key in the member before it",
-       [](AskedTogether& group, const Clinic&) { asked_twice(group, request("count", "0.1", "twin")); }},
+       [](ConcurrentCalls& group, const Clinic&) { asked_twice(group, request("count", "0.1", "twin")); }},
       {"its source moved meanwhile",
-       [](AskedTogether& group, const Clinic&) { group.ask(request("count", "0.1", "it")); },
-       [](AskedTogether&, const Clinic& clinic) {
+       [](ConcurrentCalls& group, const Clinic&) { group.ask(request("count", "0.1", "it")); },
+       [](ConcurrentCalls&, const Clinic& clinic) {
          clinic.folder.write("moved.csv", kVisits);
          clinic.open().relocate("clinic", clinic.folder.path("moved.csv"), "curator", "why");
        }},
       {"a policy that was applied meanwhile",
-       [](AskedTogether& group, const Clinic& clinic) {
+       [](ConcurrentCalls& group, const Clinic& clinic) {
          group.ask(request("count", "0.1", "it"));
          apply(clinic, "epsilon: 150");
        }},
       {"a budget that became free meanwhile",
-       [](AskedTogether& group, const Clinic& clinic) {
+       [](ConcurrentCalls& group, const Clinic& clinic) {
          Engine other = clinic.open();
          engine::Request all = held("all");
          all.epsilon = 98;
@@ -86,18 +86,18 @@ const std::vector<Meeting>& meetings() {
          other.cancel(reserved.recorded.decision_id, "alice");
        }},
       {"a draw that needs more bits",
-       [](AskedTogether& group, const Clinic& clinic) {
+       [](ConcurrentCalls& group, const Clinic& clinic) {
          group.ask(request("count", "0.1", "it"),
                    std::make_unique<ZerosFirst>(clinic.ledger(), kMoreThanSupplied));
        }},
       {"a draw that needs more bits, and none",
-       [](AskedTogether& group, const Clinic& clinic) {
+       [](ConcurrentCalls& group, const Clinic& clinic) {
          group.ask(request("count", "0.1", "it"),
                    std::make_unique<ZerosFirst>(clinic.ledger(), kMoreThanSupplied, true));
        }},
       {"a constraint",
-       [](AskedTogether& group, const Clinic&) { group.ask(held("it")); },
-       [](AskedTogether& group, const Clinic& clinic) {
+       [](ConcurrentCalls& group, const Clinic&) { group.ask(held("it")); },
+       [](ConcurrentCalls& group, const Clinic& clinic) {
          // A row where that of its reservation belongs.
          std::size_t place = 1;
          for (const auto& call : group.calls()) {
@@ -110,18 +110,18 @@ const std::vector<Meeting>& meetings() {
        {},
        [](const Clinic& clinic) { tamper(clinic.ledger(), "DELETE FROM open_decision"); }},
       {"no room for COMMIT",
-       [](AskedTogether& group, const Clinic&) { group.ask(request("count", "0.1", "it")); },
+       [](ConcurrentCalls& group, const Clinic&) { group.ask(request("count", "0.1", "it")); },
        {},
        [](FaultVfs& vfs) { vfs.fail_kind("write", SQLITE_FULL); }},
       {"a sync of COMMIT that fails",
-       [](AskedTogether& group, const Clinic&) { group.ask(request("count", "0.1", "it")); },
+       [](ConcurrentCalls& group, const Clinic&) { group.ask(request("count", "0.1", "it")); },
        {},
        [](FaultVfs& vfs) { vfs.fail_kind("sync", SQLITE_IOERR); }},
   };
   return kMeetings;
 }
 
-std::string word(const AskedTogether::Call& call) {
+std::string word(const ConcurrentCalls::Call& call) {
   if (!call.fault) {
     const engine::Answer& answer = *call.answer;
     if (answer.recorded.replayed) return "replays";
@@ -144,7 +144,7 @@ std::string word(const AskedTogether::Call& call) {
 }
 
 /// What was told is on record, once for each key, with its charge; and what was not is not, unless unknown.
-void check_record(const Clinic& clinic, AskedTogether& group) {
+void check_record(const Clinic& clinic, ConcurrentCalls& group) {
   Engine reader = clinic.open();
   std::map<std::string, int> granted;
   std::map<std::string, engine::Answer> by_id;
@@ -179,12 +179,12 @@ Words words_met(const Meeting& meeting, Place place) {
   const Clinic clinic("epsilon: 100");
   Words words;
   {
-    AskedTogether group(clinic.ledger());
+    ConcurrentCalls group(clinic.ledger());
     const auto ask_other = [&group](const char* key) { group.ask(request("count", "0.1", key)); };
     if (place == Place::middle || place == Place::last) ask_other("one");
     if (place == Place::last) ask_other("two");
     meeting.asks(group, clinic);
-    AskedTogether::Call& it = group.calls().back();
+    ConcurrentCalls::Call& it = group.calls().back();
     if (place == Place::first || place == Place::middle) ask_other("three");
     if (place == Place::first) ask_other("four");
     if (meeting.happens) meeting.happens(group, clinic);
@@ -201,7 +201,7 @@ Words words_met(const Meeting& meeting, Place place) {
       }
     }
     if (words.it != "io") check_record(clinic, group);
-    CHECK(clinic.open().poisoned().has_value() == (words.it == "io"));
+    CHECK(clinic.open().poison_reason().has_value() == (words.it == "io"));
   }
   return words;
 }
@@ -242,7 +242,7 @@ int group_at_every_point(const std::function<void(Fault&, std::int64_t)>& arm) {
     bool poisoned = false;
     bool failed = false;
     {
-      AskedTogether group(clinic->ledger());
+      ConcurrentCalls group(clinic->ledger());
       group.release(request("count", "0.1"));
       for (const int member : {0, 1, 2}) {
         const std::size_t zeros = member == 1 ? kMoreThanSupplied : 0;
@@ -254,7 +254,7 @@ int group_at_every_point(const std::function<void(Fault&, std::int64_t)>& arm) {
       fault.stop_failing();
       failed = fault.failed();
       group.conclude();
-      poisoned = clinic->open().poisoned().has_value();
+      poisoned = clinic->open().poison_reason().has_value();
       for (const auto& call : group.calls()) {
         const std::string said = word(call);
         CHECK((said == "releases" || said == "busy" || said == "io"));
@@ -311,18 +311,18 @@ TEST_CASE("groups: whatever bits were supplied first, a draw is the one from the
       bits.supply(first);
       ledger::Snapshot view = state.snapshot();
       const engine::Request asked = request(statistic, "0.5");
-      std::vector<engine::Prepared> steps;
-      steps.push_back(engine::prepared(state, view, state.active_policy(view), asked));
-      engine::answered(steps.back(), {}, {});
+      std::vector<engine::PreparedRequest> steps;
+      steps.push_back(engine::prepare_request(state, view, state.active_policy(view), asked));
+      engine::add_exact_answers(steps.back(), {}, {});
       for (;;) {
-        engine::Member member(steps, bits, engine::Replays::told);
-        engine::grouped(state, member, engine::Patience::turn);
-        if (member.fate == engine::Member::Fate::lacks_bits) {
+        engine::GroupMember member(steps, bits, engine::ReplayHandling::allowed);
+        engine::record_in_group(state, member, engine::LockWait::full);
+        if (member.fate == engine::GroupMember::Fate::lacks_bits) {
           ++lacked;
           bits.supply_more();
           continue;
         }
-        REQUIRE(member.fate == engine::Member::Fate::recorded);
+        REQUIRE(member.fate == engine::GroupMember::Fate::recorded);
         std::string values;
         for (const auto& value : member.recorded.at(0).decision->values)
           values += accounting::text(value) + " ";

@@ -29,8 +29,9 @@ inline std::string lived_policy(const std::string& epsilon = "3") {
               "expires: 2h}"));
 }
 
-inline engine::Request holding(engine::Request asked, engine::Holding as = engine::Holding::reserved) {
-  asked.holding = as;
+inline engine::Request reservation(engine::Request asked,
+                                   engine::ReservationKind as = engine::ReservationKind::reserved) {
+  asked.reservation = as;
   return asked;
 }
 
@@ -39,11 +40,11 @@ inline engine::Request lived_request(const std::string& key) {
   if (key == "granted") return request("count", "1", key);
   if (key == "refused") return request("count", "2.9", key);
   if (key == "pending" || key == "approved once") return request("count", "1.1", key);
-  if (key == "value") return holding(request("value:score", "0.1", key));
+  if (key == "value") return reservation(request("value:score", "0.1", key));
   if (key == "guarded" || key == "token issued") {
-    return holding(request("value:score", "0.1", key), engine::Holding::reserved_against_token);
+    return reservation(request("value:score", "0.1", key), engine::ReservationKind::reserved_against_token);
   }
-  return holding(request("count", "0.1", key));  // "committed", "reserved", "unreadable"
+  return reservation(request("count", "0.1", key));  // "committed", "reserved", "unreadable"
 }
 inline constexpr std::array kLivedKeys{"granted", "refused", "committed",    "reserved", "unreadable",
                                        "value",   "guarded", "token issued", "pending",  "approved once"};
@@ -61,8 +62,9 @@ struct LivedLedger {
     engine::Engine engine = engine::Engine::open(path, options);
     for (const std::string key : kLivedKeys) {
       const engine::Request asked = lived_request(key);
-      const engine::Answer answer =
-          asked.holding == engine::Holding::none ? release(engine, asked) : engine.reserve(asked, {});
+      const engine::Answer answer = asked.reservation == engine::ReservationKind::none
+                                        ? release(engine, asked)
+                                        : engine.reserve(asked, {});
       ids[key] = answer.recorded.decision_id;
       places[ids[key]] = answer.recorded.log.value();
     }
@@ -88,7 +90,7 @@ struct LivedLedger {
   std::map<std::string, std::string> ids;
   std::string token;  ///< the only one that was issued
   std::map<std::string, std::vector<accounting::Rational>> values;
-  std::map<std::string, ledger::LogPlace> places;  ///< as first told
+  std::map<std::string, ledger::LogPosition> places;  ///< as first told
   std::int64_t decisions = 0;
 };
 
@@ -184,7 +186,7 @@ inline void write_mark(StateCell& cell) {
       {.state = ledger::CommitMark::State::committing, .boot_id = ledger::current_boot_id(), .first = 1});
   std::filesystem::permissions(cell.sibling(".lock"), std::filesystem::perms(0600));
 }
-inline void take_turn(StateCell& cell) {
+inline void hold_writer_lock(StateCell& cell) {
   cell.turn = std::make_unique<HeldLock>(cell.sibling(".lock"));
   cell.wait = std::chrono::milliseconds(0);
 }
@@ -371,7 +373,7 @@ inline LedgerState old_replica_untold() {
                 engine::Engine engine = engine::Engine::open(path, options);
                 std::filesystem::remove(first.path);
                 (void)engine.apply_policy(policy, "curator", "");
-                REQUIRE(engine.condition().untold_replicas == std::vector{first.path});
+                REQUIRE(engine.condition().stale_replicas == std::vector{first.path});
                 second->whole = file_text(second->path);
               },
           .enter =
@@ -403,13 +405,13 @@ inline std::vector<LedgerState> ledger_states() {
       {"not settled, turn taken", nothing,
        [](StateCell& cell) {
          write_mark(cell);
-         take_turn(cell);
+         hold_writer_lock(cell);
        }},
       {.name = "poisoned",
        .prepare = nothing,
        .enter = [](StateCell& cell) { cell.write("clinic.ledger.poisoned", "{\"reason\": \"committing\"}"); },
        .verifies = false},
-      {"turn taken", nothing, take_turn},
+      {"turn taken", nothing, hold_writer_lock},
       {"clock held", [](const std::string&, const SharedClock& clock) { clock.step(hours(24)); }},
       {"clock put back",
        [](const std::string& path, const SharedClock& clock) {

@@ -481,7 +481,7 @@ class World final {
     const bool spent = chance(3);
     ledger::Ledger ledger = ledger::Ledger::open(this->ledger(), {.clock = clock()});
     auto transaction = ledger.begin();
-    const auto parent = transaction.find_id(id);
+    const auto parent = transaction.find_by_id(id);
     ledger::DecisionDraft last =
         draft(transaction, spent ? ledger::Outcome::forfeited : ledger::Outcome::voided,
               std::get<0>(debits[0].account), id);

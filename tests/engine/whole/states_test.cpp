@@ -20,7 +20,7 @@ using namespace epsilog;
 using namespace epsilog::test;
 using engine::Answer;
 using engine::Engine;
-using engine::Holding;
+using engine::ReservationKind;
 
 namespace {
 
@@ -33,7 +33,7 @@ struct Path {
   std::function<std::string(StateCell& cell)> walk;
 };
 
-ledger::RestoreSteps accepted() {
+ledger::RestoreOptions accepted() {
   return {.by = "curator", .why = "test", .accept_rollback = true};
 }
 
@@ -61,9 +61,7 @@ struct Listing {
 };
 
 std::string audit_word(const engine::AuditReport& report) {
-  return !report.ok                                               ? "faults"
-         : report.notes.empty() && report.untold_replicas.empty() ? "verifies"
-                                                                  : "notes";
+  return !report.ok ? "faults" : report.notes.empty() && report.stale_replicas.empty() ? "verifies" : "notes";
 }
 
 Path showing(const char* name, const char* key) {
@@ -72,19 +70,20 @@ Path showing(const char* name, const char* key) {
 }
 Path asking(const char* name, const engine::Request& asked) {
   return writes(name, [asked](StateCell& cell, Engine& engine) {
-    return cell.word(asked.holding == Holding::none ? release(engine, asked) : engine.reserve(asked, {}));
+    return cell.word(asked.reservation == ReservationKind::none ? release(engine, asked)
+                                                                : engine.reserve(asked, {}));
   });
 }
 /// Two rows, whose values are told as those of one answer are.
-Path batching(const char* name, Holding holding) {
-  return writes(name, [holding](StateCell& cell, Engine& engine) {
+Path batching(const char* name, ReservationKind reservation) {
+  return writes(name, [reservation](StateCell& cell, Engine& engine) {
     const engine::Request row = request("count", "0.05");
     engine::Request batch = row;
     batch.question = {};
     batch.epsilon = 0;
     batch.rows = {{row.question, row.epsilon}, {row.question, row.epsilon}};
-    batch.holding = holding;
-    Answer answer = holding == Holding::none ? release(engine, batch) : engine.reserve(batch, {});
+    batch.reservation = reservation;
+    Answer answer = reservation == ReservationKind::none ? release(engine, batch) : engine.reserve(batch, {});
     for (const Answer& one : answer.rows) {
       for (const accounting::Rational& value : one.released.values) answer.released.values.push_back(value);
     }
@@ -99,7 +98,7 @@ Path committing(const char* name, const char* key, std::optional<std::string> va
   });
 }
 Path acting(const char* name, const char* key,
-            const std::function<Answer(Engine&, const std::string&, const engine::Asker&)>& act,
+            const std::function<Answer(Engine&, const std::string&, const engine::Actor&)>& act,
             const char* by) {
   return writes(name, [key, act, by](StateCell& cell, Engine& engine) {
     return cell.word(act(engine, cell.ids.at(key), by));
@@ -114,7 +113,7 @@ Path applying(const char* name, const std::string& policy) {
 Path offering(const char* name, const std::string& policy, bool read_before,
               std::optional<std::string> acting = {}) {
   return writes(name, [=](StateCell& cell, Engine& engine) {
-    engine::OfferedPolicy offered{.yaml = file_text(cell.policies + policy), .acting = acting};
+    engine::PolicyUpload offered{.yaml = file_text(cell.policies + policy), .acting = acting};
     offered.expected_sha256 = read_before ? engine.active_policy_version().sha256 : std::string(64, '0');
     return engine.apply_policy(offered, "curator", "test").changed ? "applies" : "?";
   });
@@ -174,13 +173,13 @@ std::string after_deadlines(StateCell& cell, Engine& engine) {
   return "ends";
 }
 
-Answer approve(Engine& engine, const std::string& id, const engine::Asker& by) {
+Answer approve(Engine& engine, const std::string& id, const engine::Actor& by) {
   return engine.approve(id, by);
 }
-Answer approve_as_seen(Engine& engine, const std::string& id, const engine::Asker& by) {
+Answer approve_as_seen(Engine& engine, const std::string& id, const engine::Actor& by) {
   return engine.approve(id, by, {}, engine.show(id, {}).recorded.tag);
 }
-Answer approve_unseen(Engine& engine, const std::string& id, const engine::Asker& by) {
+Answer approve_unseen(Engine& engine, const std::string& id, const engine::Actor& by) {
   return engine.approve(id, by, {}, "another");
 }
 
@@ -290,7 +289,7 @@ std::vector<Path> paths() {
                 const engine::LedgerReport report = engine::ledger_report(cell.path, {}, cell.options());
                 Listing listing{cell};
                 const auto part =
-                    engine::each_reported(cell.path, report, {}, cell.options(), std::ref(listing));
+                    engine::each_reported_decision(cell.path, report, {}, cell.options(), std::ref(listing));
                 CHECK((report.withheld == 0) == (listing.word() != "withholds"));
                 if (!report.audit.ok) return std::string("faults");
                 return part || !report.unread.empty() ? std::string("?") : listing.word();
@@ -309,8 +308,8 @@ std::vector<Path> paths() {
       asking("release, beyond the budget", request("count", "2.5")),
       asking("release, to be approved", request("count", "1.2")),
       asking("release, by nobody declared", mallory),
-      batching("release of a batch", Holding::none),
-      batching("reserve, a batch", Holding::reserved),
+      batching("release of a batch", ReservationKind::none),
+      batching("reserve, a batch", ReservationKind::reserved),
       writes("release, several",
              [](StateCell& cell, Engine& engine) {
                const std::vector<Request> asked{request("count", "0.1"), supplied("3", "0.1"),
@@ -328,9 +327,9 @@ std::vector<Path> paths() {
       asking("retry, refused", lived_request("refused")),
       asking("retry, unreadable", lived_request("unreadable")),
       asking("retry, another request", other),
-      asking("reserve", holding(request("count", "0.1"))),
+      asking("reserve", reservation(request("count", "0.1"))),
       asking("reserve, against a token",
-             holding(request("value:score", "0.1"), Holding::reserved_against_token)),
+             reservation(request("value:score", "0.1"), ReservationKind::reserved_against_token)),
       committing("commit", "reserved"),
       at_tick(
           "commit, at its tick",
@@ -378,7 +377,9 @@ std::vector<Path> paths() {
               [](StateCell& cell) {
                 auto opened = ledger::Ledger::open(cell.path, cell.ledger_options());
                 const engine::VerifierKey key{.name = engine::ledger_origin(opened.ledger_id())};
-                return engine::name_key(opened, key.text(), engine::KeyChange::add, "curator", "test").changed
+                return engine::record_key_change(opened, key.text(), engine::KeyChange::add, "curator",
+                                                 "test")
+                               .changed
                            ? "adds"
                            : "?";
               }),
@@ -452,7 +453,7 @@ std::vector<Path> paths() {
       library("restore, a sealed ledger being the backup", Leaves::nothing,
               [](StateCell& cell) {
                 const TemporaryFolder folder;
-                ledger::RestoreSteps steps = accepted();
+                ledger::RestoreOptions steps = accepted();
                 steps.sealed = true;
                 const auto restored =
                     engine::restore(folder.path("ledger"), cell.path, steps, cell.options());
@@ -510,7 +511,7 @@ std::vector<Path> paths() {
                 auto view = ledger::Ledger::open_read_only(cell.path, cell.ledger_options()).snapshot();
                 const engine::Checkpoint checkpoint{
                     .origin = engine::ledger_origin(view.ledger_id()), .tree = view.tree(), .note = {}};
-                const auto line = view.find_id(cell.ids.at("granted")).value().line;
+                const auto line = view.find_by_id(cell.ids.at("granted")).value().line;
                 return engine::prove_line(view, static_cast<std::uint64_t>(line), checkpoint).line.empty()
                            ? "?"
                            : "tells";
@@ -518,7 +519,7 @@ std::vector<Path> paths() {
       library("Snapshot::find_key", Leaves::nothing,
               [](StateCell& cell) {
                 auto opened = ledger::Ledger::open_read_only(cell.path, cell.ledger_options());
-                return stored_word(cell, opened.snapshot().find_key("alice", "granted").value());
+                return stored_word(cell, opened.snapshot().find_by_key("alice", "granted").value());
               }),
       library("Snapshot::each_decision", Leaves::nothing,
               [](StateCell& cell) {
@@ -540,7 +541,7 @@ std::vector<Path> paths() {
               [](StateCell& cell) {
                 auto opened = ledger::Ledger::open(cell.path, cell.ledger_options());
                 auto transaction = opened.begin();
-                return stored_word(cell, transaction.find_key("alice", "granted").value());
+                return stored_word(cell, transaction.find_by_key("alice", "granted").value());
               }),
       library("Transaction::accounts", Leaves::nothing,
               [](StateCell& cell) {
@@ -555,7 +556,7 @@ std::vector<Path> paths() {
 std::string balances(const std::string& path) {
   auto opened = ledger::Ledger::open_read_only(path);
   auto view = opened.snapshot();
-  std::string text = std::to_string(view.decisions()) + " decisions";
+  std::string text = std::to_string(view.decision_count()) + " decisions";
   for (const ledger::AccountState& account : view.accounts("")) {
     text += ", " + account.scope + " " + std::to_string(account.balance.limit) + "/" +
             std::to_string(account.balance.spent) + "/" + std::to_string(account.balance.reserved);
@@ -598,7 +599,7 @@ bool is_failure(const std::string& word) {
 
 /// A token is told where it is durable and here, always the same one, and nowhere else.
 void require_tokens(const LedgerState& state, const StateCell& cell, const LivedLedger& lived) {
-  for (const ToldToken& told : cell.tokens) {
+  for (const AcknowledgedToken& told : cell.tokens) {
     CAPTURE(told.reservation);
     if (!told.durable) {
       CHECK(told.token.empty());
@@ -624,7 +625,7 @@ std::string word_in(const LedgerState& state, const Path& path, const LivedLedge
   if (state.forgotten) forget_end(cell.path);
   cell.require_clean_messages();
   if (!state.readable) {
-    for (const Told& one : cell.told) {
+    for (const AcknowledgedValues& one : cell.told) {
       if (lived.values.contains(one.decision)) CHECK(lived.values.at(one.decision) == one.values);
     }
     return word;
@@ -637,10 +638,11 @@ std::string word_in(const LedgerState& state, const Path& path, const LivedLedge
   if (!state.replicated) std::filesystem::remove(cell.sibling(".lock"));
   cell.require_kept();
   if (state.tree == Tree::lost) {
-    for (const ToldPlace& place : cell.places) CHECK_FALSE(place.log);
+    for (const AcknowledgedLeaf& place : cell.places) CHECK_FALSE(place.log);
   } else {
-    cell.require_places(state.tree == Tree::told ? lived.places : std::map<std::string, ledger::LogPlace>(),
-                        state.tree != Tree::changed);
+    cell.require_places(
+        state.tree == Tree::told ? lived.places : std::map<std::string, ledger::LogPosition>(),
+        state.tree != Tree::changed);
   }
   require_tokens(state, cell, lived);
   if (!unchanged && (state.verifies || state.name == std::string("poisoned"))) CHECK(cell.faults() == "");

@@ -17,35 +17,36 @@ constexpr std::chrono::hours kLater{24 * 5};
 struct Waiting {
   const char* key;
   const char* statistic;
-  Holding holding;  ///< none: it waits for an approval
+  ReservationKind reservation;  ///< none: it waits for an approval
   bool token;       ///< was issued
 };
 constexpr std::array<Waiting, 19> kWaiting{{
-    {"approve", "sum:age", Holding::none, false},
-    {"reject", "sum:age", Holding::none, false},
-    {"cancel", "sum:age", Holding::none, false},
-    {"commit", "sum:age", Holding::none, false},
-    {"retry", "sum:age", Holding::none, false},
-    {"expiry", "sum:age", Holding::none, false},
-    {"held commit", "sum:age", Holding::reserved, false},
-    {"held cancel", "sum:age", Holding::reserved, false},
-    {"held retry", "sum:age", Holding::reserved, false},
-    {"held expiry", "sum:age", Holding::reserved, false},
-    {"value commit", "value:auc", Holding::reserved, false},
-    {"value cancel", "value:auc", Holding::reserved, false},
-    {"value expiry", "value:auc", Holding::reserved, false},
-    {"guarded token", "value:auc", Holding::reserved_against_token, false},
-    {"guarded cancel", "value:auc", Holding::reserved_against_token, false},
-    {"guarded expiry", "value:auc", Holding::reserved_against_token, false},
-    {"issued commit", "value:auc", Holding::reserved_against_token, true},
-    {"issued cancel", "value:auc", Holding::reserved_against_token, true},
-    {"issued expiry", "value:auc", Holding::reserved_against_token, true},
+    {"approve", "sum:age", ReservationKind::none, false},
+    {"reject", "sum:age", ReservationKind::none, false},
+    {"cancel", "sum:age", ReservationKind::none, false},
+    {"commit", "sum:age", ReservationKind::none, false},
+    {"retry", "sum:age", ReservationKind::none, false},
+    {"expiry", "sum:age", ReservationKind::none, false},
+    {"held commit", "sum:age", ReservationKind::reserved, false},
+    {"held cancel", "sum:age", ReservationKind::reserved, false},
+    {"held retry", "sum:age", ReservationKind::reserved, false},
+    {"held expiry", "sum:age", ReservationKind::reserved, false},
+    {"value commit", "value:auc", ReservationKind::reserved, false},
+    {"value cancel", "value:auc", ReservationKind::reserved, false},
+    {"value expiry", "value:auc", ReservationKind::reserved, false},
+    {"guarded token", "value:auc", ReservationKind::reserved_against_token, false},
+    {"guarded cancel", "value:auc", ReservationKind::reserved_against_token, false},
+    {"guarded expiry", "value:auc", ReservationKind::reserved_against_token, false},
+    {"issued commit", "value:auc", ReservationKind::reserved_against_token, true},
+    {"issued cancel", "value:auc", ReservationKind::reserved_against_token, true},
+    {"issued expiry", "value:auc", ReservationKind::reserved_against_token, true},
 }};
 
 Request request_of(const Waiting& waiting) {
-  Request asked = request(waiting.statistic, waiting.holding == Holding::none ? "0.12" : "0.03", waiting.key);
+  Request asked =
+      request(waiting.statistic, waiting.reservation == ReservationKind::none ? "0.12" : "0.03", waiting.key);
   asked.purpose = "planning";
-  asked.holding = waiting.holding;
+  asked.reservation = waiting.reservation;
   return asked;
 }
 
@@ -88,7 +89,7 @@ struct Prepared {
       options.clock = clock.clock();
       Engine engine = Engine::open(path, options);
       for (const Waiting& waiting : kWaiting) {
-        if ((waiting.holding != Holding::none) != held) continue;
+        if ((waiting.reservation != ReservationKind::none) != held) continue;
         CAPTURE(waiting.key);
         const Request asked = request_of(waiting);
         const Answer answer = held ? engine.reserve(asked, {}) : release(engine, asked);
@@ -134,8 +135,8 @@ std::string word_after(CopiedLedger& copy, Engine& engine, const Waiting& waitin
     }
     if (act == "retry") {
       const Request asked = request_of(waiting);
-      return copy.word(waiting.holding == Holding::none ? engine.release(asked, bits, {})
-                                                        : engine.reserve(asked, {}));
+      return copy.word(waiting.reservation == ReservationKind::none ? engine.release(asked, bits, {})
+                                                                    : engine.reserve(asked, {}));
     }
     return copy.word(engine.show(id, {}));  // of what became overdue
   });
@@ -155,7 +156,8 @@ std::map<std::string, std::string> words_under(const BeforeAndAfter& policies, b
     if (words[applying] != "applies") return words;
     const auto all = [&](bool overdue) {
       for (const Waiting& waiting : kWaiting) {
-        if ((waiting.holding != Holding::none) != held || (act_of(waiting.key) == "expiry") != overdue)
+        if ((waiting.reservation != ReservationKind::none) != held ||
+            (act_of(waiting.key) == "expiry") != overdue)
           continue;
         words[waiting.key] = word_after(copy, engine, waiting, from.ids.at(waiting.key));
       }

@@ -106,7 +106,7 @@ std::string record_outcome(ledger::Transaction& transaction, const ledger::Decis
   switch (draft.outcome) {
     case Outcome::granted: {
       auto receipt = draft.parent.empty() ? transaction.charge(draft, charge_of(epsilon), epsilon)
-                                          : transaction.post(draft, epsilon);
+                                          : transaction.commit_reservation(draft, epsilon);
       std::vector<accounting::SealedRelease> sealed;
       sealed.push_back(mechanisms::ReleaseSealer::seal(std::move(receipt), epsilon, {Rational(42)}));
       transaction.attach(record_of(epsilon), std::move(sealed), {});
@@ -120,7 +120,7 @@ std::string record_outcome(ledger::Transaction& transaction, const ledger::Decis
     case Outcome::forfeited:
       return transaction.resolve(draft);
     default:
-      return transaction.note(draft);
+      return transaction.record_without_movement(draft);
   }
 }
 
@@ -168,7 +168,7 @@ ledger::StoredDecision release(ledger::Ledger& ledger, Epsilon epsilon, const Ra
 bool release_if_it_fits(ledger::Ledger& ledger, Epsilon epsilon, const Rational& value,
                         const std::string& key) {
   auto transaction = ledger.begin();
-  if (const auto before = transaction.find_key("ada", key))
+  if (const auto before = transaction.find_by_key("ada", key))
     return before->draft.outcome == ledger::Outcome::granted;
   const auto accounts = transaction.accounts("clinic");
   if (!accounting::filter(accounts.at(0).balance, epsilon.units()).granted) return false;

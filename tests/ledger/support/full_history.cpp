@@ -2,8 +2,8 @@
 
 #include "epsilog/ledger/digest.hpp"
 #include "record_log.hpp"
+#include "stale_replicas.hpp"
 #include "stored_bytes.hpp"
-#include "untold_replicas.hpp"
 
 namespace epsilog::ledger_tests {
 namespace {
@@ -22,25 +22,25 @@ void record_decisions(ledger::Ledger& ledger, int refusals) {
   auto conflict = refused();
   conflict.request = R"({"conflicting_key":"k","purpose":"care","reservation":"plain","statistic":"count"})";
   conflict.request_digest = ledger::sha256_hex(conflict.request);
-  conflict.touched = {2, 1};
+  conflict.shown_account_ids = {2, 1};
   transaction.refuse(conflict);
   const std::string posted = transaction.reserve(draft_of(Outcome::reserved), charge_of(kHundredth));
   record_outcome(transaction, draft_of(Outcome::granted, posted), kHundredth);
   const std::string forfeited = transaction.reserve(draft_of(Outcome::reserved), charge_of(kHundredth));
   auto issued = draft_of(Outcome::token_issued, forfeited);
   issued.issues_token = true;
-  transaction.note(issued);
+  transaction.record_without_movement(issued);
   transaction.resolve(draft_of(Outcome::forfeited, forfeited));
   const std::string voided = transaction.reserve(draft_of(Outcome::reserved), charge_of(kHundredth));
   auto cancel = draft_of(Outcome::voided, voided);
   cancel.request = R"({"decision":")" + voided + R"(","verb":"cancel","why":"no longer needed"})";
   cancel.request_digest = ledger::sha256_hex(cancel.request);
   transaction.resolve(cancel);
-  const std::string pending = transaction.note(draft_of(Outcome::pending));
-  transaction.note(draft_of(Outcome::approved, pending));
+  const std::string pending = transaction.record_without_movement(draft_of(Outcome::pending));
+  transaction.record_without_movement(draft_of(Outcome::approved, pending));
   auto rejects = draft_of(Outcome::rejected, pending);
   rejects.principal = "carol";
-  transaction.note(rejects);
+  transaction.record_without_movement(rejects);
   transaction.reserve(draft_of(Outcome::reserved), charge_of(kHundredth));
   for (int i = 0; i < refusals; ++i) transaction.refuse(refused());
   static_cast<void>(ledger.commit(std::move(transaction)));
@@ -132,7 +132,8 @@ FullHistory::FullHistory(int refusals) {
     recorder.write(ledger::SealEvent{
         .seq = ++meta.seal_events, .unsealed = true, .at = now, .by = "curator", .why = "is here"});
     recorder.write(ledger::FeatureRecord{.number = ++meta.features, .name = "of a test", .at = now});
-    ledger::note_untold(connection, {.replica = {.path = "/mnt/old/replica"}, .known = 1, .size = 2});
+    ledger::insert_stale_replica(connection,
+                                 {.replica = {.path = "/mnt/old/replica"}, .known = 1, .size = 2});
   });
 }
 

@@ -229,13 +229,13 @@ class RandomRecords {
                             .deadline = chance() ? time() : "",
                             .outcome = static_cast<Outcome>(below(9)),
                             .reasons = reasons(),
-                            .program = {bytes(), bytes()},
+                            .build = {bytes(), bytes()},
                             .policy_version = count(1),
                             .decided_under = count(1),
                             .dataset = bytes(),
                             .plan = chance() ? 0 : count(1),
                             .purpose = bytes_or_nothing(),
-                            .holding = static_cast<RecordedHolding>(below(3)),
+                            .reservation_kind = static_cast<ReservationKind>(below(3)),
                             .conflicting_key = bytes_or_nothing(),
                             .verb = chance() ? plain() : "",
                             .why = bytes_or_nothing()};
@@ -261,7 +261,7 @@ class RandomRecords {
                         .event = count(1)},
             .implies = chance() ? object(1) : ""};
   }
-  AccountOpened account() {
+  AccountRecord account() {
     constexpr std::array<const char*, 4> kMeasures{"epsilon", "delta", "rho", "rdp(5/2)"};
     return {.id = count(1),
             .name = {bytes(), bytes_or_nothing(), kMeasures.at(below(kMeasures.size()))},
@@ -319,11 +319,11 @@ class RandomRecords {
   Record record() {
     switch (below(19)) {
       case 0:
-        return LedgerBegun{.ledger_id = hex(32), .created_at = time()};
+        return LedgerRecord{.ledger_id = hex(32), .created_at = time()};
       case 1:
         return policy();
       case 2:
-        return PolicyPlace{.version = count(1), .base_dir = bytes_or_nothing(), .applied_at = time()};
+        return PolicyLocation{.version = count(1), .base_dir = bytes_or_nothing(), .applied_at = time()};
       case 3:
         return Relocation{.seq = count(1),
                           .event = count(1),

@@ -86,7 +86,7 @@ DecisionRecord least_decision() {
           .principal = "ann",
           .via = "claimed",
           .outcome = Outcome::approved,
-          .program = {.version = "0.1.0", .commit = "0123abc+"},
+          .build = {.version = "0.1.0", .commit = "0123abc+"},
           .policy_version = 1,
           .decided_under = 1,
           .dataset = "visits"};
@@ -104,7 +104,7 @@ DecisionRecord whole_decision() {
   decision.decided_under = 4;
   decision.plan = 12;
   decision.purpose = "a \"quarterly\" report";
-  decision.holding = RecordedHolding::data_token;
+  decision.reservation_kind = ReservationKind::data_token;
   decision.conflicting_key = "monday";
   decision.verb = "approve";
   decision.why = "as agreed\n";
@@ -151,9 +151,9 @@ int sample_decimals(std::int64_t account) {
 
 std::vector<SampleRecord> minimal_records() {
   return {
-      {"ledger", line(LedgerBegun{.ledger_id = std::string(32, 'd'), .created_at = kTime})},
+      {"ledger", line(LedgerRecord{.ledger_id = std::string(32, 'd'), .created_at = kTime})},
       {"policy", line(PolicyRecord{.version = version()})},
-      {"place", line(PolicyPlace{.version = 2, .applied_at = kTime})},
+      {"place", line(PolicyLocation{.version = 2, .applied_at = kTime})},
       {"relocation", line(Relocation{.seq = 1,
                                      .event = 4,
                                      .dataset = "visits",
@@ -161,7 +161,7 @@ std::vector<SampleRecord> minimal_records() {
                                      .at = kTime,
                                      .by = "cleo",
                                      .why = ""})},
-      {"account", line(AccountOpened{.id = 1, .name = {"visits", "", "epsilon"}, .opened_at = kTime})},
+      {"account", line(AccountRecord{.id = 1, .name = {"visits", "", "epsilon"}, .opened_at = kTime})},
       {"limit change", line(LimitChange{.seq = 1,
                                         .policy_version = 2,
                                         .account = 1,
@@ -197,11 +197,11 @@ std::vector<SampleRecord> full_records() {
     return std::get<Kind>(records.at(at).line.record);
   };
   records.at(1).line = line(PolicyRecord{.version = whole_version(), .implies = R"({"datasets":[]})"});
-  records.at(2).line = line(PolicyPlace{.version = 2, .base_dir = "/srv/" + kBytes, .applied_at = kTime});
+  records.at(2).line = line(PolicyLocation{.version = 2, .base_dir = "/srv/" + kBytes, .applied_at = kTime});
   auto& relocation = record.operator()<Relocation>(3);
   relocation.after_decision = 9;
   relocation.why = "a new disk";
-  records.at(4).line = line(AccountOpened{.id = 4,
+  records.at(4).line = line(AccountRecord{.id = 4,
                                           .name = {"visits", "principal:ann", "rdp(8)"},
                                           .limit = 2'500'000'000'001,
                                           .opened_at = kTime});

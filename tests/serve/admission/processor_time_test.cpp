@@ -11,25 +11,25 @@ TEST_CASE("processor time: an account pays down to a burst owed, and waits until
           "[admission][processor]") {
   ProcessorTime::Clock::time_point now{};
   ProcessorTime time({.per_second = 200ms, .burst = 1000ms}, [&] { return now; });
-  CHECK(time.wait("ann") == 0ms);
+  CHECK(time.time_to_wait("ann") == 0ms);
   CHECK_FALSE(time.spend("ann", 1000ms));
-  CHECK(time.wait("ann") == 1ms);  // nothing is left
+  CHECK(time.time_to_wait("ann") == 1ms);  // nothing is left
   CHECK_FALSE(time.spend("ann", 999ms));
   CHECK(time.spend("ann", 1ms));
   CHECK(time.spend("ann", 1h));  // no more is owed than a burst
-  CHECK(time.wait("ann") == 5001ms);
-  CHECK(time.wait("bob") == 0ms);
+  CHECK(time.time_to_wait("ann") == 5001ms);
+  CHECK(time.time_to_wait("bob") == 0ms);
   now += 5s;
-  CHECK(time.wait("ann") == 1ms);
+  CHECK(time.time_to_wait("ann") == 1ms);
   now += 1ms;
-  CHECK(time.wait("ann") == 0ms);
+  CHECK(time.time_to_wait("ann") == 0ms);
   now += 24h;  // it is full, and no fuller
   CHECK_FALSE(time.spend("ann", 1999ms));
   CHECK(time.spend("ann", 1ms));
   time.change({.per_second = 1000ms, .burst = 500ms});
-  CHECK(time.wait("ann") == 1001ms);
+  CHECK(time.time_to_wait("ann") == 1001ms);
   time.spend("ann", 0ms);
-  CHECK(time.wait("ann") == 501ms);
+  CHECK(time.time_to_wait("ann") == 501ms);
 }
 
 TEST_CASE("processor time: accounts that are full again are forgotten, those that owe are not",
@@ -37,23 +37,23 @@ TEST_CASE("processor time: accounts that are full again are forgotten, those tha
   ProcessorTime::Clock::time_point now{};
   ProcessorTime time({.per_second = 1ms, .burst = 10ms}, [&] { return now; });
   CHECK(time.spend("ann", 20ms));
-  for (int i = 0; i < 5000; ++i) CHECK(time.wait(std::to_string(i)) == 0ms);
-  CHECK(time.wait("ann") > 9s);
+  for (int i = 0; i < 5000; ++i) CHECK(time.time_to_wait(std::to_string(i)) == 0ms);
+  CHECK(time.time_to_wait("ann") > 9s);
 }
 
 TEST_CASE("processor time: one computation of a principal has its turn at a time", "[admission][processor]") {
   ProcessorTime time({});
   const auto waits = [] { return false; };
   const auto gives_up = [] { return true; };
-  ProcessorTime::Turn first(time, "ann"), second(time, "ann"), of_another(time, "bob");
-  CHECK(first.take(waits));
-  CHECK(first.take(gives_up));  // it has it
-  CHECK(of_another.take(gives_up));
-  CHECK_FALSE(second.take(gives_up));
+  ProcessorTime::ComputeLock first(time, "ann"), second(time, "ann"), of_another(time, "bob");
+  CHECK(first.acquire(waits));
+  CHECK(first.acquire(gives_up));  // it has it
+  CHECK(of_another.acquire(gives_up));
+  CHECK_FALSE(second.acquire(gives_up));
   bool had_it = false;
-  std::thread waiting([&] { had_it = second.take(waits); });
-  first.end();
+  std::thread waiting([&] { had_it = second.acquire(waits); });
+  first.release();
   waiting.join();
   CHECK(had_it);
-  CHECK_FALSE(first.take(gives_up));
+  CHECK_FALSE(first.acquire(gives_up));
 }

@@ -1,5 +1,5 @@
 // Verifications and reaccounts over the API: one at a time, beside requests, and over when they are to be.
-#include "audits.hpp"
+#include "audit_jobs.hpp"
 
 #include <future>
 
@@ -32,7 +32,7 @@ json ended(ServedClinic& clinic, const std::string& id) {
 struct Held {
   std::atomic<double> fraction = 0;
   std::atomic<bool> let_go = false;
-  serve::Audits::Verify verify = [this](const engine::Progress& progress, engine::StorageCheck) {
+  serve::AuditJobs::Verify verify = [this](const engine::Progress& progress, engine::StorageCheck) {
     while (!let_go) {
       progress(fraction);
       std::this_thread::yield();
@@ -118,7 +118,7 @@ TEST_CASE("the end of the daemon ends a verification and who waits for it, and b
   while (clinic.admission->figures().long_polls == 0) std::this_thread::yield();
   clinic.audits.stop();
   clinic.view->stop();
-  CHECK(clinic.audits.idle(std::chrono::steady_clock::now() + std::chrono::seconds(10)));
+  CHECK(clinic.audits.wait_until_idle(std::chrono::steady_clock::now() + std::chrono::seconds(10)));
   static_cast<void>(waiting.get());
   CHECK(clinic.ask(kDora, "GET", kRoute + ("/" + id)).body.at("state") == "cancelled");
   const Reply refused = clinic.ask(kDora, "POST", kRoute);
@@ -129,16 +129,16 @@ TEST_CASE("the end of the daemon ends a verification and who waits for it, and b
 TEST_CASE("a verification that does not look up is not waited for for ever", "[api][audits]") {
   std::promise<void> go;
   const auto let = go.get_future().share();
-  serve::Audits audits([let](const engine::Progress&, engine::StorageCheck) {
+  serve::AuditJobs audits([let](const engine::Progress&, engine::StorageCheck) {
     let.wait();
     return engine::AuditReport();
   });
-  CHECK(audits.idle({}));
-  static_cast<void>(audits.begin("dora", engine::StorageCheck::full));
+  CHECK(audits.wait_until_idle({}));
+  static_cast<void>(audits.start_verification("dora", engine::StorageCheck::full));
   audits.stop();
-  CHECK_FALSE(audits.idle(std::chrono::steady_clock::now() + std::chrono::milliseconds(1)));
+  CHECK_FALSE(audits.wait_until_idle(std::chrono::steady_clock::now() + std::chrono::milliseconds(1)));
   go.set_value();
-  CHECK(audits.idle(std::chrono::steady_clock::now() + std::chrono::seconds(10)));
+  CHECK(audits.wait_until_idle(std::chrono::steady_clock::now() + std::chrono::seconds(10)));
 }
 
 TEST_CASE("what a callback of a verification throws ends it, whatever it is", "[api][audits]") {
@@ -265,7 +265,7 @@ TEST_CASE("a reaccount of what cannot be asked is refused, and one is composed a
   CHECK(reply(R"({"epsilon":-1})").body.at("code") == "invalid_parameter");
   CHECK(reply(R"({"ledger":"/srv"})").body.at("code") == "bad_body");
   {
-    const auto other = clinic.audits.compose();
+    const auto other = clinic.audits.try_lock_reaccount();
     CHECK(reply("").body.at("code") == "overloaded");
     CHECK_FALSE(reply("").header("retry-after").empty());
   }

@@ -176,13 +176,14 @@ TEST_CASE("a batch has from 1 to 500 requests, a key for each, and nothing besid
   CHECK(code(json{{"requests", {one("a")}}, {"dataset", "clinic"}}.dump()) == "bad_body");
   CHECK(code(json{{"requests", {one("a")}}}.dump(), {.headers = {{"idempotency-key", "a"}}}) == "bad_key");
   json many = json::array();
-  for (std::size_t i = 0; i <= serve::kBatchMost; ++i) many.push_back(one(std::to_string(i), "0.0001"));
+  for (std::size_t i = 0; i <= serve::kBatchRequestsMax; ++i)
+    many.push_back(one(std::to_string(i), "0.0001"));
   CHECK(code(json{{"requests", many}}.dump()) == "bad_body");
   CHECK(decisions(clinic) == 0);
   many.erase(many.begin());
   const Reply most = send(clinic, kAlice, many);
   CHECK(most.status == 200);
-  CHECK(most.body.at("decisions").size() == serve::kBatchMost);
+  CHECK(most.body.at("decisions").size() == serve::kBatchRequestsMax);
   CHECK(clinic.spent() == "0.05");
 }
 
@@ -196,7 +197,8 @@ TEST_CASE("a body of several requests may have 1 MiB, one of one request 64 KiB 
   CHECK(refused.body.at("detail") == "the body: at most 65536 bytes are taken here");
   CHECK(clinic.ask(kAlice, "POST", "/v1/releases", R"({"requests":[)" + single + blanks + "]}").status ==
         200);
-  const Reply larger = clinic.ask(kAlice, "POST", "/v1/releases", "{}", {.declared = serve::kBatchBody + 1});
+  const Reply larger =
+      clinic.ask(kAlice, "POST", "/v1/releases", "{}", {.declared = serve::kBatchBodyBytesMax + 1});
   CHECK(larger.status == 413);
   CHECK(clinic.ask(kAlice, "POST", "/v1/reservations", single + blanks).status == 413);
 }

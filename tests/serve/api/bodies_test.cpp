@@ -18,7 +18,7 @@ class LateBody final : public serve::Body {
     read_ += size;
     return size;
   }
-  bool begun() override {
+  bool wait_for_first_byte() override {
     await(1);
     return true;
   }
@@ -54,13 +54,13 @@ std::vector<Taken> all_taken(ServedClinic& clinic) {
   std::vector<Taken> all = {
       {"POST", "/v1/requests/" + reserved("value:score") + "/commit", kSam, 20'000'000, 201}};
   for (const serve::Route& route : serve::routes()) {
-    if (!route.takes_body || route.who == serve::Who::curator_socket) continue;
+    if (!route.takes_body || route.access == serve::RouteAccess::curator_socket) continue;
     std::string target(route.path);
     if (const std::size_t at = target.find("{id}"); at != std::string::npos)
       target.replace(at, 4, reserved("count"));
-    const std::uint32_t uid = route.who == serve::Who::asker     ? kAlice
-                              : route.who == serve::Who::auditor ? kDora
-                                                                 : kCarol;
+    const std::uint32_t uid = route.access == serve::RouteAccess::asker     ? kAlice
+                              : route.access == serve::RouteAccess::auditor ? kDora
+                                                                            : kCarol;
     all.push_back({std::string(route.method), target, uid, 60'000});
   }
   return all;

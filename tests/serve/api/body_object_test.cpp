@@ -45,7 +45,7 @@ TEST_CASE("a member that is absent is as one that is null", "[api]") {
   BodyObject body(R"({"a": null})");
   CHECK_FALSE(body.string("a"));
   CHECK_FALSE(body.string("b"));
-  CHECK_FALSE(BodyObject("").truth("c"));
+  CHECK_FALSE(BodyObject("").boolean("c"));
 }
 
 TEST_CASE("a body that could be read in two ways, or not at all, is refused", "[api]") {
@@ -81,14 +81,14 @@ TEST_CASE("a body has no more members and values than any request, however short
 
 TEST_CASE("a list is taken out of an object with what is in it", "[api]") {
   BodyObject body(R"({"requests": [{"a": 1}, 2], "none": null})");
-  const auto items = body.taken_list("requests");
+  const auto items = body.take_list("requests");
   REQUIRE(items);
   CHECK(items->size() == 2);
   CHECK(BodyObject(items->front()).number("a") == "1");
   CHECK_THROWS_AS(BodyObject(items->back()), BadBody);
-  CHECK_FALSE(body.taken_list("none"));
-  CHECK_FALSE(body.taken_list("absent"));
-  CHECK_THROWS_AS(BodyObject(R"({"a": {}})").taken_list("a"), BadBody);
+  CHECK_FALSE(body.take_list("none"));
+  CHECK_FALSE(body.take_list("absent"));
+  CHECK_THROWS_AS(BodyObject(R"({"a": {}})").take_list("a"), BadBody);
 }
 
 TEST_CASE("a member of another kind, and one that is not known, is named", "[api]") {
@@ -103,7 +103,7 @@ TEST_CASE("a member of another kind, and one that is not known, is named", "[api
   CHECK(message([] { (void)BodyObject(R"({"why": 1})").string("why"); }) == "why: a string is expected");
   CHECK(message([] { (void)BodyObject(R"({"x": true})").number("x"); }) ==
         "x: a number is expected, or a string that holds one");
-  CHECK(message([] { (void)BodyObject(R"({"x": 1})").truth("x"); }) == "x: true or false is expected");
+  CHECK(message([] { (void)BodyObject(R"({"x": 1})").boolean("x"); }) == "x: true or false is expected");
   CHECK(message([] { (void)BodyObject(R"({"x": [1, {}]})").numbers("x"); }) ==
         "x: a list of numbers is expected");
   CHECK(message([] { (void)BodyObject(R"({"x": ""})").required_string("x"); }) == "x: is required");

@@ -38,7 +38,7 @@ class LeftBody final : public serve::Body {
  public:
   LeftBody(const std::string& text, bool gone) : text_(text), gone_(gone) {}
   std::size_t read(std::span<char> into) override { return text_.read(into); }
-  bool begun() override { return text_.begun(); }
+  bool wait_for_first_byte() override { return text_.wait_for_first_byte(); }
   [[nodiscard]] bool gone() const override { return gone_; }
   [[nodiscard]] bool stopping() const override { return !gone_; }
 
@@ -52,7 +52,7 @@ class WatchedBody final : public serve::Body {
  public:
   explicit WatchedBody(const std::string& text) : text_(text) {}
   std::size_t read(std::span<char> into) override { return text_.read(into); }
-  bool begun() override { return text_.begun(); }
+  bool wait_for_first_byte() override { return text_.wait_for_first_byte(); }
   [[nodiscard]] bool gone() const override {
     const auto since = used_.lap();
     longest_ = std::max(longest_, since);

@@ -68,7 +68,7 @@ std::vector<Way> reading_ways() {
 }
 
 std::size_t refusals(ServedClinic& clinic, const std::string& who) {
-  return clinic.refused.of(who, ledger::wall_clock_ms());
+  return clinic.refused.last_hour(who, ledger::wall_clock_ms());
 }
 
 /// The same words with the name of the one dataset in place of that of the other.

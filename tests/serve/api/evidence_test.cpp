@@ -35,7 +35,7 @@ TEST_CASE("the newest checkpoint is read as JSON and as the note itself, signed 
   CHECK(text.response.content_type == "text/plain; charset=utf-8");
   CHECK(reply.body.at("note") == text.response.body);
   const engine::Checkpoint note = engine::parse_checkpoint(text.response.body);
-  CHECK(engine::attested(note, {.log = vkey}).signed_by_log);
+  CHECK(engine::verify_attestation(note, {.log = vkey}).signed_by_log);
   CHECK(reply.body.at("size") == note.tree.size);
   CHECK(reply.body.at("origin") == engine::ledger_origin(clinic.engine->ledger_id()));
   CHECK(note.tree == clinic.view->snapshot().tree());
@@ -59,7 +59,7 @@ TEST_CASE("a checkpoint that is asked for is signed for its file, once for the s
   const auto notes = engine::parse_checkpoints(read_file(clinic.notes()));
   CHECK(notes.size() == 2);
   CHECK(read_file(clinic.notes()).starts_with(before));
-  CHECK(engine::attested(notes.back(), {.log = vkey}).signed_by_log);
+  CHECK(engine::verify_attestation(notes.back(), {.log = vkey}).signed_by_log);
   CHECK(code(clinic.ask(kAlice, "POST", "/v1/checkpoints")) == "duty_required");
   CHECK(code(clinic.ask(kCarol, "POST", "/v1/checkpoints", R"({"key":"other"})")) == "bad_body");
   CHECK(clinic.ask(kRoot, "POST", "/v1/checkpoints", "", {.curator_socket = true}).status == 200);
@@ -105,7 +105,7 @@ TEST_CASE("a proof shows without the ledger that its line is in the checkpoint",
   const std::string line = reply.body.at("line");
   const engine::InclusionText proof = engine::parse_inclusion(reply.body.at("proof").get<std::string>());
   CHECK_NOTHROW(engine::require_included(line, proof));
-  CHECK(engine::attested(proof.checkpoint, {.log = vkey}).signed_by_log);
+  CHECK(engine::verify_attestation(proof.checkpoint, {.log = vkey}).signed_by_log);
   CHECK(json::parse(line).at("id") == id);
   CHECK(json::parse(line).at("values") ==
         json::array({clinic.ask(kAlice, "GET", "/v1/requests/" + id).body.at("value")}));

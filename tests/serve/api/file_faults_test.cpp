@@ -164,10 +164,10 @@ bool try_fault(const Fault& fault) {
   CHECK((reply.status / 100 == 2 || reply.status == 503));
   CHECK(code_of(reply) != "ledger_corrupt");
   const bool poisoned = std::filesystem::exists(clinic.ledger() + ".poisoned");
-  const auto owner = fault.call.scratch ? ledger::FileOf::beside : ledger::FileOf::ledger;
+  const auto owner = fault.call.scratch ? ledger::FileRole::beside : ledger::FileRole::ledger;
   const FileVerdict verdict = ledger::file_verdict(fault.call.call, owner, fault.error);
   if (verdict != FileVerdict::poison) CHECK_FALSE(poisoned);
-  if (verdict == FileVerdict::passing) CHECK(code_of(reply) != "ledger_unusable");
+  if (verdict == FileVerdict::transient) CHECK(code_of(reply) != "ledger_unusable");
   if (poisoned) {
     CHECK(clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.001")).status == 503);
     return true;

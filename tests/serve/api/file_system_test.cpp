@@ -1,11 +1,11 @@
 // What a daemon says of the file system that its ledger lies on.
 #include "epsilog/ledger/network_file_system.hpp"
-#include "ledger/support/told_file_system.hpp"
+#include "ledger/support/reported_file_system.hpp"
 #include "served_clinic.hpp"
 
 using namespace epsilog;
 using namespace epsilog::test;
-using ledger_tests::ToldFileSystem;
+using ledger_tests::ReportedFileSystem;
 
 namespace {
 
@@ -22,7 +22,7 @@ TEST_CASE("readiness: the curator is told that a ledger lies over FUSE, and nobo
   };
   CHECK(ready(true).at("file_system") == "local");
   const std::string ledger = clinic.ledger();
-  const ToldFileSystem there(ledger.substr(0, ledger.rfind('/')), kFuse);
+  const ReportedFileSystem there(ledger.substr(0, ledger.rfind('/')), kFuse);
   CHECK(ready(true).at("file_system") == "fuse");
   CHECK_FALSE(ready(false).contains("file_system"));
 }
@@ -30,7 +30,7 @@ TEST_CASE("readiness: the curator is told that a ledger lies over FUSE, and nobo
 TEST_CASE("engine: a ledger on a network file system is not opened for a daemon", "[api][network]") {
   const ServedClinic clinic;
   const std::string ledger = clinic.ledger();
-  const ToldFileSystem told(ledger.substr(0, ledger.rfind('/')), kNfs);
+  const ReportedFileSystem told(ledger.substr(0, ledger.rfind('/')), kNfs);
   CHECK_THROWS_AS(engine::Engine::open(ledger), ledger::NetworkFileSystem);
   CHECK_THROWS_AS(serve::LedgerView(ledger), ledger::NetworkFileSystem);
 }

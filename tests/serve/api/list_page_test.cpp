@@ -122,7 +122,7 @@ TEST_CASE(
   const std::int64_t now = ledger::wall_clock_ms();
   ledger::Snapshot view = clinic.view->snapshot();
   fresh.catch_up(view, now);
-  CHECK(fresh.of("alice", now, 3) == 30);
-  CHECK(fresh.of("alice", now) == 127);
-  CHECK(fresh.of("alice", now + 3'600'000 + 60'000) == 0);
+  CHECK(fresh.last_hour("alice", now, 3) == 30);
+  CHECK(fresh.last_hour("alice", now) == 127);
+  CHECK(fresh.last_hour("alice", now + 3'600'000 + 60'000) == 0);
 }

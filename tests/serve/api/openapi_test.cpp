@@ -186,7 +186,7 @@ TEST_CASE("what is answered has a documented status, the media type of it, and d
     const std::string text =
         row.at(4) == "POLICY" ? json{{"yaml", served_policy() + " "}}.dump() : filled(row.at(4));
     if (target.starts_with("/v1/verifications")) {
-      REQUIRE(clinic.audits.idle(std::chrono::steady_clock::now() + std::chrono::seconds(10)));
+      REQUIRE(clinic.audits.wait_until_idle(std::chrono::steady_clock::now() + std::chrono::seconds(10)));
     }
     const Reply reply = clinic.ask(uid_of(row.at(0)), method, target, text);
     CAPTURE(method, target, reply.status, reply.response.body);

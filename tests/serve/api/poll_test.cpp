@@ -224,7 +224,7 @@ TEST_CASE("a request that waited for its place or its body is decided again befo
   {
     auto entered = clinic.admission->enter("another", false);
     auto& place = std::get<serve::Admission::Entry>(entered);
-    REQUIRE_FALSE(place.run());
+    REQUIRE_FALSE(place.wait_for_slot());
     waits = std::thread([&] { told = clinic.ask(kDora, "GET", "/v1/decisions"); });
     while (clinic.admission->figures().waiting == 0) std::this_thread::yield();
     revoke(clinic, credential_of(clinic, "dora"));

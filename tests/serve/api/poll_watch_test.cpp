@@ -9,8 +9,8 @@
 
 using namespace epsilog;
 using namespace std::chrono_literals;
-using serve::Awaited;
 using serve::News;
+using serve::PollCondition;
 using serve::PollWatch;
 
 namespace {
@@ -26,7 +26,7 @@ class Source final {
   /// Returns once the look that found the news is over: the one after it has begun.
   void tell(PollWatch& watch, const News& news) {
     const int before = put(news);
-    while (looks() < before + 2) watch.recorded();
+    while (looks() < before + 2) watch.notify_recorded();
   }
   int looks() {
     const std::scoped_lock lock(mutex_);
@@ -45,18 +45,18 @@ class Source final {
   News next_;
 };
 
-bool wakes_now(PollWatch::Waiting& waiting) {
+bool wakes_now(PollWatch::WaitingPoll& waiting) {
   return waiting.wait(PollWatch::Clock::now());
 }
 
 }  // namespace
 
 TEST_CASE("poll watch: news wake the polls that they can concern, and no others", "[api][polls]") {
-  const std::vector<Awaited> polls = {{.asker = "alice"},
-                                      {.asker = "bob"},
-                                      {.asker = ""},
-                                      {.decisions = false},
-                                      {.decisions = false, .ended = [] { return true; }}};
+  const std::vector<PollCondition> polls = {{.asker = "alice"},
+                                            {.asker = "bob"},
+                                            {.asker = ""},
+                                            {.decisions = false},
+                                            {.decisions = false, .ended = [] { return true; }}};
   const std::vector<std::pair<News, std::vector<bool>>> cases = {
       {{.all = false, .askers = {"alice"}}, {true, false, true, false, true}},
       {{.all = false, .askers = {"carol"}}, {false, false, true, false, true}},
@@ -68,9 +68,9 @@ TEST_CASE("poll watch: news wake the polls that they can concern, and no others"
     const auto& [news, wanted] = cases[i];
     Source source;
     PollWatch watch([&](bool first) { return source(first); });
-    std::vector<std::unique_ptr<PollWatch::Waiting>> waiting;
-    for (const Awaited& awaited : polls) {
-      waiting.push_back(std::make_unique<PollWatch::Waiting>(watch, -1));
+    std::vector<std::unique_ptr<PollWatch::WaitingPoll>> waiting;
+    for (const PollCondition& awaited : polls) {
+      waiting.push_back(std::make_unique<PollWatch::WaitingPoll>(watch, -1));
       waiting.back()->await(awaited);
     }
     CHECK(waiting.front()->wait(PollWatch::Clock::now() + 10s));  // by the look that its coming began

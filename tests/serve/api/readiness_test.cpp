@@ -203,12 +203,12 @@ TEST_CASE("readiness: it is yes exactly where the next release is recorded, unde
 TEST_CASE("readiness: it is decided once for all who ask while a look counts", "[api][readiness]") {
   ServedClinic clinic;
   serve::Readiness ready(*clinic.engine, clinic.ledger(), std::chrono::hours(1));
-  const auto first = ready.now();
+  const auto first = ready.current_report();
   std::vector<std::thread> threads;
   std::atomic<int> others = 0;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
-      for (int k = 0; k < 1000; ++k) others += ready.now() == first ? 0 : 1;
+      for (int k = 0; k < 1000; ++k) others += ready.current_report() == first ? 0 : 1;
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -219,7 +219,7 @@ TEST_CASE("readiness: it is decided once for all who ask while a look counts", "
 TEST_CASE("readiness: it is no while another writer holds the ledger for longer than a moment",
           "[api][readiness]") {
   ServedClinic clinic;
-  const auto code = [&] { return clinic.readiness->now()->code; };
+  const auto code = [&] { return clinic.readiness->current_report()->code; };
   {
     ledger::Ledger other = ledger::Ledger::open(clinic.ledger(), {});
     const ledger::Transaction held = other.begin();

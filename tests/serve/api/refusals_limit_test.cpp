@@ -86,7 +86,8 @@ TEST_CASE("a principal without refusals left is limited in new questions and in 
     if (!one.name.empty()) continue;
     walked.insert(one.route);
     const std::int64_t before = clinic.engine->newest_seq();
-    while (one.route == "POST /v1/verifications" && !clinic.audits.idle(std::chrono::steady_clock::now())) {
+    while (one.route == "POST /v1/verifications" &&
+           !clinic.audits.wait_until_idle(std::chrono::steady_clock::now())) {
     }
     const Reply reply = limited.ask(one);
     INFO(one.route << " by " << one.who << ": " << one.target << " " << one.body << "\n"

@@ -56,7 +56,7 @@ Reply ask(ServedClinic& clinic, const Role& role, const CaseRow& row, const std:
   Reply reply = clinic.ask(role.uid, route.substr(0, route.find(' ')), with(target, "ID", id), body,
                            {.headers = std::move(headers), .curator_socket = role.curator_socket});
   if (extra == "begin") static_cast<void>(clinic.ask(kDora, "GET", "/v1/verifications/" + id + "?wait=60"));
-  while (extra == "idle" && !clinic.audits.idle(std::chrono::steady_clock::now())) {
+  while (extra == "idle" && !clinic.audits.wait_until_idle(std::chrono::steady_clock::now())) {
   }
   return reply;
 }

@@ -85,7 +85,7 @@ class TextBody final : public serve::Body {
     at_ += size;
     return size;
   }
-  bool begun() override { return !text_.empty(); }
+  bool wait_for_first_byte() override { return !text_.empty(); }
 
  private:
   std::string text_;
@@ -136,9 +136,10 @@ class ServedClinic final {
       log_.push_back(text);
     };
     readiness = std::make_unique<serve::Readiness>(*engine, ledger(), std::chrono::milliseconds(0), log);
-    api = std::make_unique<serve::Api>(serve::Parts{*engine, *view, *admission, refused, metrics, audits,
-                                                    *readiness, engine->ledger_id(), ledger(), 1999, log},
-                                       refusals);
+    api =
+        std::make_unique<serve::Api>(serve::ApiContext{*engine, *view, *admission, refused, metrics, audits,
+                                                       *readiness, engine->ledger_id(), ledger(), 1999, log},
+                                     refusals);
   }
 
   [[nodiscard]] std::string ledger() const { return folder.path("clinic.ledger"); }
@@ -202,10 +203,10 @@ class ServedClinic final {
   serve::RefusalCount refused;
   serve::Metrics metrics;
   /// In place of the verification of the ledger.
-  serve::Audits::Verify verify = [this](const engine::Progress& progress, engine::StorageCheck storage) {
+  serve::AuditJobs::Verify verify = [this](const engine::Progress& progress, engine::StorageCheck storage) {
     return engine::audit_verify(ledger(), progress, storage);
   };
-  serve::Audits audits{[this](const engine::Progress& progress, engine::StorageCheck storage) {
+  serve::AuditJobs audits{[this](const engine::Progress& progress, engine::StorageCheck storage) {
     return verify(progress, storage);
   }};
   std::unique_ptr<engine::Engine> engine;

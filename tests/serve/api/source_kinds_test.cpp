@@ -67,7 +67,7 @@ TEST_CASE("a source that is no file is a fault of its policy, whichever way it c
     for (const auto& one : fs::directory_iterator(clinic.folder.path(""))) {
       if (one.path().filename().string().starts_with("new.ledger")) fs::remove(one.path());
     }
-    const engine::OfferedPolicy offered{.yaml = text};
+    const engine::PolicyUpload offered{.yaml = text};
     CHECK(said(clinic.engine->apply_faults(file)) == expected);
     CHECK(said(clinic.engine->apply_faults(offered)) == expected);
     const Reply compared = clinic.ask(kCarol, "POST", "/v1/policy/diff", json{{"yaml", text}}.dump());

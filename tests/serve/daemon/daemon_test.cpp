@@ -91,7 +91,7 @@ void kill_rounds(int rounds) {
   engine::Engine engine = engine::Engine::open(daemon.ledger());
   engine.history("", 0, [&](const engine::Answer& answer) {
     if (answer.asked.key.empty()) return;
-    const bool reserve = answer.asked.holding != engine::Holding::none;
+    const bool reserve = answer.asked.reservation != engine::ReservationKind::none;
     CHECK(
         found.emplace(answer.asked.key, reserve ? "reserved" : accounting::text(answer.released.values.at(0)))
             .second);

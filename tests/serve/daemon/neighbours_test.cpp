@@ -87,7 +87,7 @@ class Served {
       request.epsilon = accounting::parse_rational("1/10", "epsilon");
       request.principal = "alice";
       request.key = statistic + number;
-      request.holding = engine::Holding::reserved;
+      request.reservation = engine::ReservationKind::reserved;
       return engine.reserve(request, {}).recorded.decision_id;
     };
     const std::string commit_rows = "/v1/requests/" + reserved("sum:cost") + "/commit";

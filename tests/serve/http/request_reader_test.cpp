@@ -9,7 +9,7 @@
 using namespace epsilog;
 using namespace epsilog::test;
 using serve::HeadLimits;
-using serve::Malformed;
+using serve::MalformedRequest;
 using State = serve::RequestReader::State;
 
 namespace {

@@ -27,7 +27,7 @@ ReadRequest read_one(std::string_view bytes, std::size_t& at, const std::vector<
   }
   if (reader.state() == State::body) {
     read.body_bytes = std::min<std::uint64_t>(reader.body_left(), bytes.size() - at);
-    reader.took_body(read.body_bytes);
+    reader.consume_body(read.body_bytes);
     at += static_cast<std::size_t>(read.body_bytes);
   }
   read.state = reader.state();

@@ -15,7 +15,7 @@ namespace epsilog::test {
 struct ReadRequest {
   serve::RequestReader::State state = serve::RequestReader::State::idle;
   serve::RequestHead head;       ///< in state body or complete
-  serve::Malformed fault;        ///< in state malformed
+  serve::MalformedRequest fault;  ///< in state malformed
   std::size_t head_bytes = 0;    ///< that the reader took for the head
   std::uint64_t body_bytes = 0;  ///< that were there of its body
 

@@ -51,7 +51,7 @@ TEST_CASE("a connection: after an answer to HEAD the next one begins where it sh
 
 TEST_CASE("a connection: a body that another reader would find reaches nobody", "[serve][connection]") {
   const std::string hidden = get("/echo?hidden=1");
-  serve::Limits limits = test::patient();
+  serve::ConnectionLimits limits = test::patient();
   limits.linger = 1ms;
   Served served(limits);
   for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/serve/listening/hiding_bodies.tsv")) {
@@ -87,7 +87,7 @@ TEST_CASE("a connection: a refusal arrives although its client sends on", "[serv
 }
 
 TEST_CASE("a connection: a head that trickles is refused when its time is over", "[serve][connection]") {
-  serve::Limits limits = test::patient();
+  serve::ConnectionLimits limits = test::patient();
   limits.head = 40ms;
   limits.linger = 1ms;
   Served served(limits);
@@ -104,7 +104,7 @@ TEST_CASE("a connection: a head that trickles is refused when its time is over",
 }
 
 TEST_CASE("a connection: one on which nothing is asked ends without a word", "[serve][connection]") {
-  serve::Limits limits = test::patient();
+  serve::ConnectionLimits limits = test::patient();
   limits.idle = 20ms;
   Served served(limits);
   Client silent = served.connect();
@@ -145,7 +145,7 @@ const std::string kTenBytesToCome = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-L
 }  // namespace
 
 TEST_CASE("a body: one that is late or trickles is given up", "[serve][connection]") {
-  serve::Limits limits = test::patient();
+  serve::ConnectionLimits limits = test::patient();
   limits.body = 30ms;
   limits.linger = 1ms;
   Served served(limits);
@@ -240,7 +240,7 @@ TEST_CASE("a body: one that is not read ends the connection, after an answer tha
 
 TEST_CASE("an answer: whoever does not read it loses the connection, nobody else waits",
           "[serve][connection]") {
-  serve::Limits limits = test::patient();
+  serve::ConnectionLimits limits = test::patient();
   limits.write = 30ms;
   limits.connections = 1;
   Served served(limits);
@@ -268,7 +268,7 @@ TEST_CASE("an answer: a large one comes whole, and the next after it", "[serve][
 
 TEST_CASE("an answer: one that would split is a fault of the server, and so is one that is thrown",
           "[serve][connection]") {
-  serve::Limits limits = test::patient();
+  serve::ConnectionLimits limits = test::patient();
   limits.linger = 1ms;
   Served served(limits);
   Client client = served.connect();
@@ -293,7 +293,7 @@ TEST_CASE("a request: one that is there when the server stops is refused", "[ser
     const serve::CurrentLimits limits(test::patient());
     serve::Bell stopping;
     const serve::Bell abandoned;
-    const serve::Shared shared{service, limits, stopping, abandoned};
+    const serve::ConnectionContext shared{service, limits, stopping, abandoned};
     if (stops) stopping.ring();
     serve::Connection(ours.get(), {}, shared).serve();
     const Answer answer = client.read();
@@ -316,7 +316,7 @@ TEST_CASE("a request: it is finished although its sender has gone", "[serve][con
 
 TEST_CASE("an answer: one that is held back is sent when the server stops, and ends when its client is gone",
           "[serve][connection]") {
-  serve::Limits limits = test::patient();
+  serve::ConnectionLimits limits = test::patient();
   limits.connections = 2;
   Served served(limits);
   Client waits = served.connect(), gone = served.connect();

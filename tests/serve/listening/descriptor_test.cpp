@@ -7,8 +7,8 @@
 
 using namespace epsilog;
 using namespace std::chrono_literals;
-using serve::Came;
 using serve::Descriptor;
+using serve::IoOutcome;
 
 namespace {
 
@@ -19,14 +19,14 @@ struct Pair {
     ours = Descriptor(ends[0]);
     theirs = Descriptor(ends[1]);
   }
-  Came receive(serve::Deadline due) {
+  IoOutcome receive(serve::Deadline due) {
     std::array<char, 3> into{};
     std::size_t count = 0;
-    const Came came = serve::receive(ours.get(), into, count, due, bell);
+    const IoOutcome came = serve::receive(ours.get(), into, count, due, bell);
     received.assign(into.data(), count);
     return came;
   }
-  Came send(std::string_view first, std::string_view second, serve::Deadline due) const {
+  IoOutcome send(std::string_view first, std::string_view second, serve::Deadline due) const {
     return serve::send_all(ours.get(), first, second, due, bell);
   }
 
@@ -47,55 +47,55 @@ TEST_CASE("receiving: what is there comes before the bell, but not after the dea
           "[serve][descriptor]") {
   Pair pair;
   serve::send_at_once(pair.theirs.get(), "abcd");
-  CHECK(pair.receive(kOver) == Came::late);
+  CHECK(pair.receive(kOver) == IoOutcome::late);
   CHECK(pair.received.empty());
-  CHECK(pair.receive(later()) == Came::ready);
+  CHECK(pair.receive(later()) == IoOutcome::ready);
   CHECK(pair.received == "abc");
   pair.bell.ring();
-  CHECK(pair.receive(later()) == Came::ready);
+  CHECK(pair.receive(later()) == IoOutcome::ready);
   CHECK(pair.received == "d");
-  CHECK(pair.receive(later()) == Came::stopped);
+  CHECK(pair.receive(later()) == IoOutcome::stopped);
   pair.theirs.close();
-  CHECK(pair.receive(later()) == Came::ended);
-  CHECK(pair.receive(kOver) == Came::late);
+  CHECK(pair.receive(later()) == IoOutcome::ended);
+  CHECK(pair.receive(kOver) == IoOutcome::late);
 }
 
 TEST_CASE("receiving: it waits for bytes, the end, the deadline and the bell", "[serve][descriptor]") {
   Pair pair;
-  CHECK(pair.receive(serve::deadline_after(5ms)) == Came::late);
+  CHECK(pair.receive(serve::deadline_after(5ms)) == IoOutcome::late);
   std::thread([&] { serve::send_at_once(pair.theirs.get(), "a"); }).join();
-  CHECK(pair.receive(later()) == Came::ready);
+  CHECK(pair.receive(later()) == IoOutcome::ready);
   std::thread sender([&] {
     std::this_thread::sleep_for(5ms);
     serve::send_at_once(pair.theirs.get(), "b");
   });
-  CHECK(pair.receive(later()) == Came::ready);
+  CHECK(pair.receive(later()) == IoOutcome::ready);
   CHECK(pair.received == "b");
   sender.join();
   std::thread ringer([&] {
     std::this_thread::sleep_for(5ms);
     pair.bell.ring();
   });
-  CHECK(pair.receive(later()) == Came::stopped);
+  CHECK(pair.receive(later()) == IoOutcome::stopped);
   ringer.join();
 }
 
 TEST_CASE("sending: it ends with everything sent, the deadline, the bell, or nobody there",
           "[serve][descriptor]") {
   Pair pair;
-  CHECK(pair.send("a", "b", kOver) == Came::late);
-  CHECK(pair.send("", "", kOver) == Came::ready);
-  CHECK(pair.send("a", "bc", later()) == Came::ready);
-  CHECK(pair.send("", "d", later()) == Came::ready);
+  CHECK(pair.send("a", "b", kOver) == IoOutcome::late);
+  CHECK(pair.send("", "", kOver) == IoOutcome::ready);
+  CHECK(pair.send("a", "bc", later()) == IoOutcome::ready);
+  CHECK(pair.send("", "d", later()) == IoOutcome::ready);
   std::string received(8, '\0');
   received.resize(static_cast<std::size_t>(::recv(pair.theirs.get(), received.data(), received.size(), 0)));
   CHECK(received == "abcd");
   const std::string much(4'000'000, 'x');  // more than a socket takes
-  CHECK(pair.send("head", much, serve::deadline_after(5ms)) == Came::late);
+  CHECK(pair.send("head", much, serve::deadline_after(5ms)) == IoOutcome::late);
   pair.bell.ring();
-  CHECK(pair.send(much, "", later()) == Came::stopped);
+  CHECK(pair.send(much, "", later()) == IoOutcome::stopped);
   pair.theirs.close();
-  CHECK(pair.send("a", "", later()) == Came::gone);
+  CHECK(pair.send("a", "", later()) == IoOutcome::gone);
   serve::send_at_once(pair.ours.get(), "a");  // no SIGPIPE
 }
 
@@ -116,8 +116,8 @@ TEST_CASE("a descriptor: it has one owner, and is closed with it", "[serve][desc
   Pair pair;
   Descriptor moved(std::move(pair.theirs));
   CHECK(!pair.theirs.valid());
-  CHECK(pair.receive(serve::deadline_after(1ms)) == Came::late);
+  CHECK(pair.receive(serve::deadline_after(1ms)) == IoOutcome::late);
   moved = Descriptor();
-  CHECK(pair.receive(later()) == Came::ended);
+  CHECK(pair.receive(later()) == IoOutcome::ended);
   CHECK(Descriptor(7).release() == 7);
 }

@@ -53,7 +53,7 @@ serve::Response StubService::answer(const serve::RequestHead& head, const serve:
   } catch (const serve::BodyFault& fault) {
     bool begun = false;
     try {
-      begun = body.begun();
+      begun = body.wait_for_first_byte();
     } catch (const serve::BodyFault& again) {
       if (again.kind() != fault.kind()) what += " but";
     }
@@ -72,7 +72,8 @@ serve::Response StubService::answered(const serve::RequestHead& head, const serv
   if (head.path == "/throw") throw std::runtime_error("a service that throws");
   if (head.path == "/large") return text(std::string(std::size_t{16} << 20U, 'x'));
   if (head.path == "/ignore") return text("ignored");
-  if (head.path == "/begun") return text(body.begun() && body.begun() ? "begun" : "empty");
+  if (head.path == "/begun")
+    return text(body.wait_for_first_byte() && body.wait_for_first_byte() ? "begun" : "empty");
   if (head.path == "/uid") return text(std::to_string(peer.uid) + (peer.curator ? " curator" : ""));
   if (head.path == "/hold") {
     std::unique_lock lock(mutex_);
@@ -85,7 +86,7 @@ serve::Response StubService::answered(const serve::RequestHead& head, const serv
   return response;
 }
 
-serve::Response StubService::refusal(int status, std::string_view code, std::string_view message) {
+serve::Response StubService::problem_response(int status, std::string_view code, std::string_view message) {
   serve::Response response = text(std::string(code) + ": " + std::string(message));
   response.status = status;
   return response;
@@ -201,14 +202,14 @@ std::string post(std::string_view path, std::string_view body, std::string_view 
          std::string(headers) + "\r\n" + std::string(body);
 }
 
-serve::Limits patient() {
+serve::ConnectionLimits patient() {
   using std::chrono::seconds;
-  serve::Limits limits;
+  serve::ConnectionLimits limits;
   limits.head = limits.body = limits.idle = limits.write = limits.linger = seconds(60);
   return limits;
 }
 
-Served::Served(const serve::Limits& limits, mode_t mode)
+Served::Served(const serve::ConnectionLimits& limits, mode_t mode)
     : server(std::make_unique<serve::Server>(service, limits)) {
   server->listen(serve::bound_socket(path(), mode), false);
   server->listen(serve::bound_socket(folder_.path("curator"), 0600), true);

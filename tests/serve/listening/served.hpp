@@ -28,7 +28,7 @@ namespace epsilog::test {
 class StubService final : public serve::Service {
  public:
   serve::Response answer(const serve::RequestHead& head, const serve::Peer& peer, serve::Body& body) override;
-  serve::Response refusal(int status, std::string_view code, std::string_view message) override;
+  serve::Response problem_response(int status, std::string_view code, std::string_view message) override;
 
   void release();
   /// Waits until so many requests were taken up; false if they are not within ten seconds.
@@ -85,11 +85,11 @@ class Client final {
 [[nodiscard]] std::string post(std::string_view path, std::string_view body, std::string_view headers = "");
 
 /// Limits with which no test waits for a deadline that it is not about.
-[[nodiscard]] serve::Limits patient();
+[[nodiscard]] serve::ConnectionLimits patient();
 
 class Served final {
  public:
-  explicit Served(const serve::Limits& limits = patient(), mode_t mode = 0600);
+  explicit Served(const serve::ConnectionLimits& limits = patient(), mode_t mode = 0600);
   ~Served();
   Served(const Served&) = delete;
   Served& operator=(const Served&) = delete;

@@ -51,7 +51,7 @@ TEST_CASE("the server: it says who is at the other end, and by which socket", "[
 }
 
 TEST_CASE("the server: who has all places is refused the next one, and others are not", "[serve][server]") {
-  serve::Limits limits = test::patient();
+  serve::ConnectionLimits limits = test::patient();
   limits.per_uid = 3;
   limits.connections = 5;
   Served served(limits, 0666);
@@ -84,7 +84,7 @@ TEST_CASE("the server: who has all places is refused the next one, and others ar
 }
 
 TEST_CASE("the server: three hundred who say nothing delay no curator", "[serve][server]") {
-  serve::Limits limits = test::patient();
+  serve::ConnectionLimits limits = test::patient();
   limits.connections = 300;
   limits.per_uid = 300;
   limits.curator_connections = 2;
@@ -140,7 +140,7 @@ TEST_CASE("the server: changed limits hold from the next connection and request 
   Served served;
   Client client = served.connect();
   CHECK(client.ask(get("/echo", "X: " + std::string(500, 'x') + "\r\n")).status == 200);
-  serve::Limits limits = test::patient();
+  serve::ConnectionLimits limits = test::patient();
   limits.head_bytes = 100;
   limits.connections = 1;
   served.server->change(limits);

@@ -68,7 +68,7 @@ class AddedNoise final {
   /// A tolerance computed elsewhere. No level enters it, and IsNoisy refuses it.
   /// Requires  tolerance >= 0.
   [[nodiscard]] static AddedNoise within(const Rational& tolerance) {
-    if (tolerance < 0) throw InvalidParameter("tolerance: " + shown(tolerance) + " is negative");
+    if (tolerance < 0) throw InvalidParameter("tolerance: " + rational_text(tolerance) + " is negative");
     AddedNoise noise("a given tolerance");
     noise.tolerance_ = [tolerance](const Flakiness&) { return tolerance; };
     return noise;
@@ -92,7 +92,7 @@ class AddedNoise final {
   [[nodiscard]] static AddedNoise released_by(const mechanisms::SnappingMechanism& mechanism) {
     const auto& parameters = mechanism.parameters();
     AddedNoise noise = released_by(mechanism, "snapping, epsilon " + parameters.charged.text() +
-                                                  ", sensitivity " + shown(parameters.sensitivity));
+                                                  ", sensitivity " + rational_text(parameters.sensitivity));
     noise.unchanged_ = mechanisms::snapping_unchanged_up(parameters);
     noise.noiseless_ = [&mechanism](const Rational& answer) {
       return mechanisms::snapped_without_noise(mechanism.parameters(), answer);
@@ -151,10 +151,11 @@ class AddedNoise final {
   static AddedNoise on_grid(const std::string& law, Integer (*accuracy)(const Rational&, const Rational&),
                             Rational (*unchanged)(const Rational&), const Rational& scale,
                             const Rational& grid) {
-    if (scale <= 0) throw InvalidParameter("scale: " + shown(scale) + " is not above 0");
-    if (grid <= 0) throw InvalidParameter("grid: " + shown(grid) + " is not above 0");
+    if (scale <= 0) throw InvalidParameter("scale: " + rational_text(scale) + " is not above 0");
+    if (grid <= 0) throw InvalidParameter("grid: " + rational_text(grid) + " is not above 0");
     const Rational steps = scale / grid;
-    AddedNoise noise(law + ", scale " + shown(scale) + (grid == 1 ? "" : ", grid " + shown(grid)));
+    AddedNoise noise(law + ", scale " + rational_text(scale) +
+                     (grid == 1 ? "" : ", grid " + rational_text(grid)));
     // Beyond `accuracy - 1` steps lie `accuracy` and more.
     noise.tolerance_ = [=](const Flakiness& level) {
       return Rational(grid * (accuracy(steps, level.probability_down()) - 1));
@@ -163,16 +164,17 @@ class AddedNoise final {
     return noise;
   }
   static Rational laplace_scale(const Rational& epsilon, const Rational& l1) {
-    if (epsilon <= 0) throw InvalidParameter("epsilon: " + shown(epsilon) + " is not above 0");
-    if (l1 <= 0) throw InvalidParameter("l1: " + shown(l1) + " is not above 0");
+    if (epsilon <= 0) throw InvalidParameter("epsilon: " + rational_text(epsilon) + " is not above 0");
+    if (l1 <= 0) throw InvalidParameter("l1: " + rational_text(l1) + " is not above 0");
     return l1 / epsilon;
   }
-  static std::string shown(const Rational& value) { return accounting::text(value); }
+  static std::string rational_text(const Rational& value) { return accounting::text(value); }
   static std::string laplace_name(const Rational& epsilon, const Rational& l1) {
-    return "Laplace noise, epsilon " + shown(epsilon) + ", L1 " + shown(l1);
+    return "Laplace noise, epsilon " + rational_text(epsilon) + ", L1 " + rational_text(l1);
   }
   static std::string gaussian_name(const Rational& epsilon, const Rational& delta, const Rational& l2) {
-    return "Gaussian noise, epsilon " + shown(epsilon) + ", delta " + shown(delta) + ", L2 " + shown(l2);
+    return "Gaussian noise, epsilon " + rational_text(epsilon) + ", delta " + rational_text(delta) + ", L2 " +
+           rational_text(l2);
   }
 
   std::string name_;

@@ -31,6 +31,6 @@ struct FilterVerdict {
 };
 
 /// Requires  balance.valid(), 0 <= asked <= 2^61.
-[[nodiscard]] FilterVerdict filter(const Balance& balance, std::int64_t asked) noexcept;
+[[nodiscard]] FilterVerdict filter(const Balance& balance, std::int64_t requested) noexcept;
 
 }  // namespace epsilog::accounting

@@ -49,7 +49,7 @@ class FixedDraws final {
   /// Those with such numbers, ascending: not more than is charged for all, of which they are a part.
   /// Requires  one at least.
   /// Throws    InvalidParameter.
-  [[nodiscard]] ComposedCharge some(std::span<const std::size_t> numbers);
+  [[nodiscard]] ComposedCharge charge_of_part(std::span<const std::size_t> numbers);
 
  private:
   struct Least {
@@ -57,8 +57,8 @@ class FixedDraws final {
     ComposedBy by = ComposedBy::sum;
   };
   using Counts = std::map<std::size_t, std::uint64_t>;  // by law
-  [[nodiscard]] ComposedCharge composed(std::vector<ApproximateLoss> draws, const Counts& counts,
-                                        const std::optional<Least>& of_all);
+  [[nodiscard]] ComposedCharge compose(std::vector<ApproximateLoss> draws, const Counts& counts,
+                                       const std::optional<Least>& of_all);
   [[nodiscard]] Least least(const Counts& counts, Epsilon sum);
   [[nodiscard]] std::optional<Epsilon> by_pld(const Counts& counts, std::span<const KnownLoss> losses);
 

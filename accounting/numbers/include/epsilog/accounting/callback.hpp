@@ -39,20 +39,20 @@ class CallbackRef<Result(Arguments...)> final {
   requires(!std::same_as<std::remove_cvref_t<Callable>, CallbackRef> &&
            std::is_invocable_r_v<Result, std::remove_reference_t<Callable>&, Arguments...>)
       CallbackRef(Callable&& callable) {  // NOLINT(google-explicit-constructor)
-    using Called = std::remove_reference_t<Callable>;
+    using Callee = std::remove_reference_t<Callable>;
     if (!is_callable(callable)) return;
-    if constexpr (std::is_function_v<Called>) {
+    if constexpr (std::is_function_v<Callee>) {
       target_.function = reinterpret_cast<void (*)()>(&callable);
     } else {
       target_.object = const_cast<void*>(
           static_cast<const volatile void*>(&reinterpret_cast<const volatile char&>(callable)));
     }
     call_ = [](Target target, Arguments... arguments) -> Result {
-      Called* called = nullptr;
-      if constexpr (std::is_function_v<Called>) {
-        called = reinterpret_cast<Called*>(target.function);
+      Callee* called = nullptr;
+      if constexpr (std::is_function_v<Callee>) {
+        called = reinterpret_cast<Callee*>(target.function);
       } else {
-        called = static_cast<Called*>(target.object);
+        called = static_cast<Callee*>(target.object);
       }
       return static_cast<Result>((*called)(std::forward<Arguments>(arguments)...));
     };
@@ -86,7 +86,8 @@ class Callback<Result(Arguments...)> final {
   requires(!std::same_as<std::remove_cvref_t<Callable>, Callback> &&
            std::is_invocable_r_v<Result, std::remove_reference_t<Callable>&, Arguments...>)
       Callback(Callable&& callable) {  // NOLINT(google-explicit-constructor)
-    if (is_callable(callable)) owned_ = new Owned<std::decay_t<Callable>>(std::forward<Callable>(callable));
+    if (is_callable(callable))
+      owned_ = new OwnedCallable<std::decay_t<Callable>>(std::forward<Callable>(callable));
   }
   Callback(const Callback& other) : owned_(other.owned_ == nullptr ? nullptr : other.owned_->copy()) {}
   Callback(Callback&& other) noexcept : owned_(std::exchange(other.owned_, nullptr)) {}
@@ -105,25 +106,25 @@ class Callback<Result(Arguments...)> final {
   friend bool operator==(const Callback& callback, std::nullptr_t) noexcept { return !callback; }
 
  private:
-  struct Called {
-    Called() = default;
-    Called(const Called&) = delete;
-    Called& operator=(const Called&) = delete;
-    virtual ~Called() = default;
+  struct CallableBase {
+    CallableBase() = default;
+    CallableBase(const CallableBase&) = delete;
+    CallableBase& operator=(const CallableBase&) = delete;
+    virtual ~CallableBase() = default;
     virtual Result call(Arguments... arguments) = 0;
-    [[nodiscard]] virtual Called* copy() const = 0;
+    [[nodiscard]] virtual CallableBase* copy() const = 0;
   };
   template <class Callable>
-  struct Owned final : Called {
-    explicit Owned(Callable copied) : callable(std::move(copied)) {}
+  struct OwnedCallable final : CallableBase {
+    explicit OwnedCallable(Callable copied) : callable(std::move(copied)) {}
     Result call(Arguments... arguments) override {
       return static_cast<Result>(callable(std::forward<Arguments>(arguments)...));
     }
-    [[nodiscard]] Called* copy() const override { return new Owned(callable); }
+    [[nodiscard]] CallableBase* copy() const override { return new OwnedCallable(callable); }
     Callable callable;
   };
 
-  Called* owned_ = nullptr;
+  CallableBase* owned_ = nullptr;
 };
 
 }  // namespace epsilog::accounting

@@ -100,7 +100,7 @@ class LedgerCorrupt : public Error {
 
 namespace accounting {
 /// Ends the process with a message. Reached only through EPSILOG_INVARIANT.
-[[noreturn]] void invariant_failed(const char* condition, const char* file, int line) noexcept;
+[[noreturn]] void fail_invariant(const char* condition, const char* file, int line) noexcept;
 }  // namespace accounting
 
 }  // namespace epsilog
@@ -109,4 +109,4 @@ namespace accounting {
 /// tells nothing about data.
 #define EPSILOG_INVARIANT(condition)                   \
   (static_cast<bool>(condition) ? static_cast<void>(0) \
-                                : ::epsilog::accounting::invariant_failed(#condition, __FILE__, __LINE__))
+                                : ::epsilog::accounting::fail_invariant(#condition, __FILE__, __LINE__))

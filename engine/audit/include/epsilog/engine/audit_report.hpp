@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "epsilog/engine/audit_fault.hpp"
-#include "epsilog/ledger/end_memory.hpp"
+#include "epsilog/ledger/end_mark_state.hpp"
 #include "epsilog/ledger/record.hpp"
 
 namespace epsilog::engine {
@@ -27,7 +27,7 @@ struct ClaimedApproval {
   std::string at;
 };
 
-inline constexpr std::size_t kClaimedApprovalsTold = 16;
+inline constexpr std::size_t kClaimedApprovalsListed = 16;
 
 /// A decision by a credential that had ended when it was recorded.
 struct EndedCredential {
@@ -38,7 +38,7 @@ struct EndedCredential {
   std::string ended;  ///< when it had: its end, or its revocation if that came before
 };
 
-inline constexpr std::size_t kEndedCredentialsTold = 16;
+inline constexpr std::size_t kEndedCredentialsListed = 16;
 
 struct AuditReport {
   bool ok = false;
@@ -49,21 +49,21 @@ struct AuditReport {
   std::vector<AuditFault> notes;
   /// What L.lock said of the ledger's length when the audit began. Where nothing is remembered, acknowledged
   /// lines can be missing at the end without a trace.
-  ledger::EndMemory end_memory = ledger::EndMemory::none;
+  ledger::EndMarkState end_mark_state = ledger::EndMarkState::none;
   /// The files of replicas that the policy names no more and that do not say so yet: a restore would believe
   /// them.
-  std::vector<std::string> untold_replicas = {};
+  std::vector<std::string> stale_replicas = {};
   /// Whether a program serves the ledger's folder (FUSE): the files may lie on another machine, whose users would
   /// not see the charges of this one.
   bool over_fuse = false;
   std::vector<ledger::Relocation> relocations;  ///< by seq
   /// How many approvals no credential of the ledger vouches for: `claimed` ones of those that came at the first
   /// credential or after it, and of those before it ones that name a credential. Of these the first, at most
-  /// kClaimedApprovalsTold. Nothing in a ledger that never had a credential and no such approval.
+  /// kClaimedApprovalsListed. Nothing in a ledger that never had a credential and no such approval.
   std::optional<std::int64_t> claimed_approvals = {};
   std::vector<ClaimedApproval> claimed = {};
   /// How many decisions are by a credential that had ended by their time, as one that was admitted before may
-  /// be, and of them those that came longest after, longest first, at most kEndedCredentialsTold; nothing in
+  /// be, and of them those that came longest after, longest first, at most kEndedCredentialsListed; nothing in
   /// a ledger that never had a credential.
   std::optional<std::int64_t> ended_credentials = {};
   std::vector<EndedCredential> ended = {};

@@ -33,7 +33,7 @@ RecoverReport recover(const std::string& ledger_path, const std::string& by, con
 /// ledger::Ledger::recover_from(), and only if what comes of it verifies. One that is poisoned besides is
 /// then recovered as by recover(). `steps.verify` is not looked at. Throws  as these.
 [[nodiscard]] ledger::ReplicaRecovery recover_from(const std::string& ledger_path, const std::string& replica,
-                                                   const ledger::ReplicaRecoverySteps& steps,
+                                                   const ledger::ReplicaRecoveryOptions& steps,
                                                    const EngineOptions& options = {},
                                                    const Progress& progress = {});
 

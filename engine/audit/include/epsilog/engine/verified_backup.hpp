@@ -20,7 +20,7 @@ namespace epsilog::engine {
 /// likewise. `steps.verify` is not looked at.
 /// Throws  as that. Thread-safety: yes.
 [[nodiscard]] ledger::Restoration restore(const std::string& ledger_path, const std::string& file,
-                                          ledger::RestoreSteps steps, const EngineOptions& options = {},
+                                          ledger::RestoreOptions steps, const EngineOptions& options = {},
                                           const Progress& progress = {});
 
 }  // namespace epsilog::engine

@@ -32,7 +32,7 @@ struct PolicyChange {
   Mark mark{};  ///< in the later policy, of the innermost part of `path` written there
 
   /// "datasets.clinic.limits[2].epsilon"
-  [[nodiscard]] std::string place() const;
+  [[nodiscard]] std::string path_text() const;
 };
 
 }  // namespace epsilog::engine

@@ -66,18 +66,18 @@ struct DataReport {
         0;                    ///< cells that are missing, however; not null nor unreadable: of malformed rows
     std::uint64_t nulls = 0;  ///< of these, said to be missing: empty, NULL or listed under `null`
     std::uint64_t unreadable = 0;                   ///< of these, no cell of the column's type
-    std::vector<std::uint64_t> unreadable_at = {};  ///< where the first kPlacesMax of them stand
+    std::vector<std::uint64_t> unreadable_at = {};  ///< where the first kPositionsMax of them stand
     std::uint64_t out_of_bounds = 0;                ///< parsed, but clamped
     /// Parsed, but not among the declared values; of a derived column, whose other counts are those of the
     /// column that it is a function of, without a label.
     std::uint64_t undeclared = 0;
-    std::vector<std::uint64_t> undeclared_at = {};  ///< where the first kPlacesMax of them stand
+    std::vector<std::uint64_t> undeclared_at = {};  ///< where the first kPositionsMax of them stand
   };
   /// Places are lines of a CSV file, or numbers of rows in the order of an SQLite table, from 1.
-  static constexpr std::size_t kPlacesMax = 5;
+  static constexpr std::size_t kPositionsMax = 5;
   std::uint64_t rows = 0;                        ///< records read, header excluded
   std::uint64_t malformed = 0;                   ///< ragged, badly quoted or not in the encoding
-  std::vector<std::uint64_t> malformed_at = {};  ///< where the first kPlacesMax of them stand
+  std::vector<std::uint64_t> malformed_at = {};  ///< where the first kPositionsMax of them stand
   /// Dropped before anything else: in no block. Absent without `blocks`.
   std::optional<std::uint64_t> outside_blocks = {};
   std::uint64_t without_unit = 0;   ///< dropped: no unit id

@@ -44,7 +44,7 @@ struct Answer {
   struct Asked {
     std::string principal;
     std::string asker = {};  ///< of the request; `principal` unless this is an act of another about it
-    std::string via = {};    ///< how the principal was known (asker.hpp); "" for plan
+    std::string via = {};    ///< how the principal was known (actor.hpp); "" for plan
     std::string key;
     std::string dataset;
     std::string statistic;                        ///< "mean:cost"; "" where who asked may not ask
@@ -54,7 +54,7 @@ struct Answer {
     bool consistent = false;                      ///< cells and totals are made to add up
     std::optional<Rational> suppress_below = {};  ///< cells counted below it are not to be shown
     std::string purpose;                          ///< "" without
-    Holding holding = Holding::none;              ///< as asked
+    ReservationKind reservation = ReservationKind::none;  ///< as asked
     std::string same_question;  ///< for who sets it from Engine::same_question(); "" otherwise
   };
 
@@ -98,7 +98,7 @@ struct Answer {
     std::string created_at;                ///< "" for plan
     std::int64_t decided_under = 0;        ///< the version active then; 0 for plan
     ledger::Rules rules = ledger::kRules;  ///< it was decided under
-    ledger::Program program = {};          ///< that recorded it; empty for plan
+    ledger::Build build = {};              ///< that recorded it; empty for plan
     std::vector<ledger::AccountState>
         accounts;                     ///< those touched, after the decision; for plan as they stand
     std::vector<Reason> reasons;      ///< of a recorded decision, the first of
@@ -119,7 +119,7 @@ struct Answer {
     /// Where the line of `decision_id` stands, in the tree that this call's COMMIT made durable, or in that
     /// of today if it recorded nothing. Nothing for plan, in a history and in pending, where `durable` is
     /// false, and where what is needed of the tree cannot be read (`audit verify` names that).
-    std::optional<ledger::LogPlace> log = {};
+    std::optional<ledger::LogPosition> log = {};
   };
 
   /// Empty unless it was released and that is durable.

@@ -39,7 +39,7 @@ enum class RequestState {
 struct Approval {
   std::string by;
   std::string at;               ///< RFC 3339 UTC
-  std::string via = "claimed";  ///< as with any decision (asker.hpp)
+  std::string via = "claimed";  ///< as with any decision (actor.hpp)
   std::string why = {};         ///< the reason that was given; "" = none
   friend bool operator==(const Approval&, const Approval&) = default;
 };

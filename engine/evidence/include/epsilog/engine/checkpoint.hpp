@@ -57,6 +57,6 @@ struct Attestation {
 
 /// Throws  NotVerified unless what the keys demand is there: the log's signature, its key having the origin
 ///         for a name, and those of enough witnesses.
-Attestation attested(const Checkpoint& checkpoint, const TrustedKeys& keys);
+Attestation verify_attestation(const Checkpoint& checkpoint, const TrustedKeys& keys);
 
 }  // namespace epsilog::engine

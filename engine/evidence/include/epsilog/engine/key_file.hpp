@@ -31,7 +31,7 @@ class KeyIo : public Error {
 };
 
 /// Somebody else signs with it, and did so for as long as it was waited for.
-class KeyHeld : public KeyIo {
+class KeyBusy : public KeyIo {
  public:
   using KeyIo::KeyIo;
 };
@@ -46,7 +46,7 @@ VerifierKey generate_key(const std::string& file, const std::string& name);
 class KeyFile final {
  public:
   /// Waits so long for others who sign with it.
-  /// Throws  KeyUnusable, KeyHeld, KeyIo.
+  /// Throws  KeyUnusable, KeyBusy, KeyIo.
   explicit KeyFile(const std::string& file,
                    std::chrono::milliseconds wait = std::chrono::milliseconds(30'000));
   KeyFile(const KeyFile&) = delete;
@@ -59,7 +59,7 @@ class KeyFile final {
   [[nodiscard]] SigningState state() const;
   /// Durable when it returns: whatever happens then, the state is as it was or this.
   /// Throws  KeyIo, and the state is one of the two.
-  void keep(const SigningState& state);
+  void store(const SigningState& state);
 
  private:
   std::string file_;

@@ -22,8 +22,8 @@ struct KeyReport {
 /// Throws  InvalidParameter: no key of this ledger, or who says so or why is missing; NotFound: one is
 /// retired
 ///         that never was added; as Ledger::begin and commit.
-KeyReport name_key(ledger::Ledger& ledger, const std::string& verifier_key, KeyChange change,
-                   const std::string& by, const std::string& why);
+KeyReport record_key_change(ledger::Ledger& ledger, const std::string& verifier_key, KeyChange change,
+                            const std::string& by, const std::string& why);
 
 /// Tells of each of these records that cannot be: its number, and why.
 void each_unfounded_key(ledger::Snapshot& ledger,

@@ -47,7 +47,7 @@ struct AccurateBatch {
 };
 
 /// Whether such a reason is that a balance does not suffice.
-[[nodiscard]] bool is_of_a_balance(RefusalCode code);
+[[nodiscard]] bool is_balance_refusal(RefusalCode code);
 
 /// Requests planned in order, each against the balances as they would stand had those before it been
 /// released. Records nothing, and keeps one view of the ledger as long as it lives.

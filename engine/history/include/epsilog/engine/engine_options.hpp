@@ -52,7 +52,7 @@ struct EngineOptions {
   /// Told of what failed without harm to what was recorded; of a checkpoint by a thread of the engine.
   accounting::Callback<void(const std::string&)> warn = {};
   /// Told, only after a second, who it is that a call waits for.
-  accounting::Callback<void(const std::string&)> waiting = {};
+  accounting::Callback<void(const std::string&)> report_wait = {};
 
   /// Where they are set, a policy is applied and a source relocated only if its files are below them, and a
   /// source that is not is not read.

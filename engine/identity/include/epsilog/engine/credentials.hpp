@@ -42,11 +42,11 @@ enum class CredentialState { valid, expired, revoked };
 [[nodiscard]] CredentialState state_of(const Credential& credential, std::string_view now);
 
 /// Whom a credential is of. Whether the policy still declares that principal is for the caller to see.
-struct Identified {
+struct CredentialOwner {
   std::string principal;
   std::string credential;  ///< its id
 
-  friend bool operator==(const Identified&, const Identified&) = default;
+  friend bool operator==(const CredentialOwner&, const CredentialOwner&) = default;
 };
 
 /// All credentials of a ledger, as one view of it shows them.
@@ -61,10 +61,10 @@ class CredentialBook final {
   [[nodiscard]] static CredentialBook of(ledger::Transaction& transaction);
 
   /// Of a valid credential of that uid: the overflow uid 65534 and 4294967295 are nobody's.
-  [[nodiscard]] std::optional<Identified> by_uid(std::uint32_t uid, std::string_view now) const;
+  [[nodiscard]] std::optional<CredentialOwner> by_uid(std::uint32_t uid, std::string_view now) const;
   /// Of a valid credential whose token that is. A text that is no token is known as one without any look-up;
   /// how far another one is from a token of this ledger does not decide how long this takes.
-  [[nodiscard]] std::optional<Identified> by_token(std::string_view text, std::string_view now) const;
+  [[nodiscard]] std::optional<CredentialOwner> by_token(std::string_view text, std::string_view now) const;
   /// nullptr when there never was one.
   [[nodiscard]] const Credential* find(std::string_view id) const;
   /// Every credential, in the order in which they were added.

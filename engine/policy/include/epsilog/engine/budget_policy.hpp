@@ -24,7 +24,7 @@ using accounting::Rational;
 using accounting::Rho;
 
 /// From quantile on they are later ones. count_of is `count:C`, which no policy permits by naming count.
-/// private_variance is a word of policies alone: permitted_as() says of which variance.
+/// private_variance is a word of policies alone: required_permission() says of which variance.
 enum class StatisticKind {
   count,
   units,

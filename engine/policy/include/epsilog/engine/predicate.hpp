@@ -14,7 +14,7 @@
 // A bare name is letters, digits, '_' and non-ASCII characters, not starting with a digit; `and`,
 // `in`, `true` and `false` are words of the grammar in any case, so a column of that name is quoted. So are
 // `or`, `not`, `between`, `is` and `missing`, which came later: as a bare name before = != < <= > >= or in
-// one of them is read as what older programs wrote, and is refused of who types it (door_fault()).
+// one of them is read as what older programs wrote, and is refused of who types it (new_request_fault()).
 //
 // A comparison with a missing cell is false, != and `not in` included; `is missing` alone is true of it, and
 // `is not missing` of every other. A cell for which the column declares a stand-in is not missing. Cells are
@@ -73,7 +73,7 @@ struct Condition {
   enum class Kind { comparison, all, any };
 
   Kind kind = Kind::comparison;
-  std::size_t place = 0;         ///< of a comparison: in Predicate::comparisons()
+  std::size_t index = 0;         ///< of a comparison: in Predicate::comparisons()
   std::vector<Condition> parts;  ///< of all and any: two or more, none of them of the same kind
 
   friend bool operator==(const Condition&, const Condition&) = default;
@@ -103,7 +103,7 @@ class Predicate final {
   /// Why the text is not taken from whoever asks, though it is read: it has more than 65,536 bytes, a number
   /// of more than 400 characters, or a later word of the grammar as a name. "" if it is. Plays no part in
   /// comparisons.
-  [[nodiscard]] const std::string& door_fault() const noexcept { return door_fault_; }
+  [[nodiscard]] const std::string& new_request_fault() const noexcept { return new_request_fault_; }
 
   friend bool operator==(const Predicate& a, const Predicate& b) {
     return a.comparisons_ == b.comparisons_ && a.condition_ == b.condition_;
@@ -112,7 +112,7 @@ class Predicate final {
  private:
   std::vector<Comparison> comparisons_;
   Condition condition_;
-  std::string door_fault_;
+  std::string new_request_fault_;
 };
 
 /// Whether a name is a word of conditions, in any case, and always was one.

@@ -17,7 +17,7 @@
 namespace epsilog::engine {
 
 /// How a request wants what it debits to become spent.
-enum class Holding {
+enum class ReservationKind {
   none,                    ///< at once, with the release
   reserved,                ///< at its commit
   reserved_against_token,  ///< likewise, and whoever guards the data hands them out only against a token
@@ -45,11 +45,11 @@ struct Request {
   std::optional<accounting::Exact> rho =
       {};                               ///< in place of both: a Gaussian mechanism of that zCDP loss, > 0
   std::string principal;                ///< not empty
-  std::string via = "claimed";          ///< how the principal is known, as of an Asker (asker.hpp)
+  std::string via = "claimed";          ///< how the principal is known, as of an Asker (actor.hpp)
   std::string purpose = {};             ///< "" = none stated
   std::string key;                      ///< idempotency key; "" = none
   std::optional<std::string> supplied;  ///< text of --value, for value:NAME only
-  Holding holding = Holding::none;      ///< other than none for reserve() only
+  ReservationKind reservation = ReservationKind::none;  ///< other than none for reserve() only
   /// In what its numbers were typed longer than is taken from whoever asks, "" in nothing. Then it is
   /// answered only if its key is bound to it already.
   std::string too_long = {};

@@ -61,7 +61,7 @@ struct Question {
 /// over a number of rows that the policy does not publish (`rows: {max: N}`). That came after policies that
 /// name `variance`, and was refused of them; a `forbid` of `variance` is one of it too.
 /// Ensures  a question that no program before answered is permitted by no policy of before.
-[[nodiscard]] StatisticKind permitted_as(const Question& question, bool rows_are_exact);
+[[nodiscard]] StatisticKind required_permission(const Question& question, bool rows_are_exact);
 
 /// Reads STAT[:COLUMN[:QUANTILES]], proportion:COLUMN:VALUE, where VALUE is all that follows, and
 /// ratio:COLUMN,COLUMN.

@@ -13,20 +13,20 @@
 
 #include "epsilog/accounting/callback.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/actor.hpp"
 #include "epsilog/engine/answer.hpp"
-#include "epsilog/engine/asker.hpp"
 #include "epsilog/engine/engine_options.hpp"
 #include "epsilog/engine/progress.hpp"
 #include "epsilog/engine/request.hpp"
-#include "epsilog/engine/submitted.hpp"
-#include "epsilog/ledger/end_memory.hpp"
+#include "epsilog/engine/submission_outcome.hpp"
+#include "epsilog/ledger/end_mark_state.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 
 namespace epsilog::engine {
 
 struct Checkpoint;           // checkpoint.hpp
-struct CheckpointNow;        // checkpoint_now.hpp
+struct RequestedCheckpoint;  // requested_checkpoint.hpp
 struct AccurateBatch;        // forecast.hpp
 struct Forecast;             // forecast.hpp
 struct MechanismComparison;  // comparison.hpp
@@ -37,9 +37,10 @@ struct EngineState;          // internal to the engine
 
 /// Whether something would be believed that should not be.
 struct LedgerCondition {
-  ledger::EndMemory end_memory = ledger::EndMemory::none;  ///< what L.lock says of the ledger's length
-  std::vector<std::string> untold_replicas = {};           ///< as ledger::Snapshot::untold_replicas()
-  bool over_fuse = false;                                  ///< as ledger::Ledger::lies_over_fuse()
+  ledger::EndMarkState end_mark_state =
+      ledger::EndMarkState::none;                ///< what L.lock says of the ledger's length
+  std::vector<std::string> stale_replicas = {};  ///< as ledger::Snapshot::stale_replicas()
+  bool over_fuse = false;                        ///< as ledger::Ledger::is_on_fuse()
 };
 
 struct InitReport {
@@ -57,11 +58,11 @@ struct ApplyReport {
 };
 
 /// A policy that comes as a text, from who is not where the files are.
-struct OfferedPolicy {
+struct PolicyUpload {
   std::string yaml;             ///< its bytes, at most 256 KiB
   std::string name = "policy";  ///< to show in faults
   /// Of the bytes of the version that it replaces, in lower-case hexadecimal digits; nothing: whichever that
-  /// is. Another active one is PolicyMoved, also for who only asks what the text would change.
+  /// is. Another active one is PolicyConflict, also for who only asks what the text would change.
   std::optional<std::string> expected_sha256 = {};
   /// The principal who applies it, "" for one whom no policy names. Then a text that leaves nobody with the
   /// duty `curate`, or takes away that of who applies it, has the fault `would_lock_out` at `principals`.
@@ -238,22 +239,22 @@ class Engine final {
   /// Draws and posts a reservation, charging exactly what was reserved. `supplied` is the text of --value, of
   /// value:NAME only. Of a statistic computed here, a token is on record before the source is read.
   /// Throws    SourceError, SourceIo, EntropyUnavailable as well.
-  [[nodiscard]] Answer commit(const std::string& id, const Asker& by,
+  [[nodiscard]] Answer commit(const std::string& id, const Actor& by,
                               const std::optional<std::string>& supplied, mechanisms::BitSource& bits,
                               const Alphas& alphas, const Progress& progress = {});
   /// Ends what waits: given back when nobody can have seen the data, else charged in full.
-  Answer cancel(const std::string& id, const Asker& by);
+  Answer cancel(const std::string& id, const Actor& by);
   /// Answer::recorded.token is the data token of a reservation that was made against one.
-  Answer issue_token(const std::string& id, const Asker& by);
+  Answer issue_token(const std::string& id, const Actor& by);
   /// Records an approval, with the reason if one is given. The last one that is needed decides the request
   /// again, on the balances of that moment.
   /// With `seen`, the tag of an answer (Answer::recorded.tag, as show() and pending() tell it), only if the
   /// request still stands as it stood there, and the policy that decides is the same. Where nothing would be
   /// recorded, because the request does not wait any more or `by` has approved it, the answer says so.
-  /// Throws  ChangedSinceSeen (changed_meanwhile.hpp): nothing was recorded.
-  Answer approve(const std::string& id, const Asker& by, const std::string& why = {},
+  /// Throws  RequestChanged (conflict_errors.hpp): nothing was recorded.
+  Answer approve(const std::string& id, const Actor& by, const std::string& why = {},
                  const std::optional<std::string>& seen = {});
-  Answer reject(const std::string& id, const Asker& by, const std::string& why);
+  Answer reject(const std::string& id, const Actor& by, const std::string& why);
   /// What is reserved or waits for approvals, oldest first; `dataset` "" = all. What cannot be read is left
   /// to EngineOptions::unreadable, here and in history().
   /// Throws  NotFound for a dataset that is neither declared nor on record; reading.
@@ -300,7 +301,7 @@ class Engine final {
   [[nodiscard]] ledger::PolicyVersion active_policy_version() const;
   [[nodiscard]] std::string ledger_id() const;
   /// Why nobody can write until the ledger is recovered; nothing while it is sound.
-  [[nodiscard]] std::optional<std::string> poisoned() const;
+  [[nodiscard]] std::optional<std::string> poison_reason() const;
   /// Begins to record as a release does, then undoes it: nothing is recorded.
   /// Requires  wait_ms >= 0. Throws  LedgerBusy if others write for longer than that; writing.
   void check_recording(std::int64_t wait_ms) const;
@@ -317,29 +318,29 @@ class Engine final {
   [[nodiscard]] std::optional<Checkpoint> newest_checkpoint() const;
   /// Signs one now, unless the newest has every line already; nothing where the policy has none signed. Waits
   /// at most two seconds for another who signs.
-  std::optional<CheckpointNow> checkpoint_now();
+  std::optional<RequestedCheckpoint> sign_checkpoint_now();
 
   /// A source that is written as in the active version stays where it is found (docs/policy_lifecycle.md).
   /// Throws  PolicyError when the policy itself or the change is not acceptable; InvalidParameter for one
   ///         that is looser, with no `why`; SourceError as init(); writing.
   ApplyReport apply_policy(const std::string& policy_path, const std::string& by, const std::string& why);
   /// The same of a text. Relative paths start where those of the active version do.
-  /// Throws  likewise; PolicyMoved (changed_meanwhile.hpp).
-  ApplyReport apply_policy(const OfferedPolicy& policy, const std::string& by, const std::string& why);
+  /// Throws  likewise; PolicyConflict (conflict_errors.hpp).
+  ApplyReport apply_policy(const PolicyUpload& policy, const std::string& by, const std::string& why);
   /// What apply_policy() would refuse of the change as the ledger stands, what is overdue by now taken as
   /// ended; changes nothing.
   /// Throws  PolicyError when the policy itself is not valid; SourceError as init(); reading.
   [[nodiscard]] std::vector<PolicyFault> apply_faults(const std::string& policy_path) const;
-  [[nodiscard]] std::vector<PolicyFault> apply_faults(const OfferedPolicy& policy) const;
+  [[nodiscard]] std::vector<PolicyFault> apply_faults(const PolicyUpload& policy) const;
   /// How the policy differs from the active one. A path that is written otherwise and leads to where the
   /// source is found is not refused once charged.
   /// Throws  likewise.
   [[nodiscard]] std::vector<PolicyChange> changes_to(const std::string& policy_path) const;
-  [[nodiscard]] std::vector<PolicyChange> changes_to(const OfferedPolicy& policy) const;
+  [[nodiscard]] std::vector<PolicyChange> changes_to(const PolicyUpload& policy) const;
   /// The accounts whose limit apply_policy() would end.
   /// Throws  likewise.
   [[nodiscard]] std::vector<ledger::AccountState> removed_by(const std::string& policy_path) const;
-  [[nodiscard]] std::vector<ledger::AccountState> removed_by(const OfferedPolicy& policy) const;
+  [[nodiscard]] std::vector<ledger::AccountState> removed_by(const PolicyUpload& policy) const;
   /// What the active policy names outside EngineOptions::folders, sources where they are found now; nothing
   /// where those are not set. For who starts over a ledger that was kept without them.
   /// Throws  reading.
@@ -364,9 +365,9 @@ class Engine final {
   explicit Engine(std::shared_ptr<EngineState> state);
 
   /// What a moved-from engine has no more.
-  class Held final {
+  class StateHandle final {
    public:
-    explicit Held(std::shared_ptr<EngineState> state) : state_(std::move(state)) {}
+    explicit StateHandle(std::shared_ptr<EngineState> state) : state_(std::move(state)) {}
     /// Throws  InvalidParameter once it was moved from.
     [[nodiscard]] const std::shared_ptr<EngineState>& shared() const {
       if (!state_) throw InvalidParameter("engine: it was moved from");
@@ -378,7 +379,7 @@ class Engine final {
    private:
     std::shared_ptr<EngineState> state_;  // shared with sequences of plans only
   };
-  Held state_;
+  StateHandle state_;
 };
 
 }  // namespace epsilog::engine

@@ -80,7 +80,7 @@ struct LedgerReport {
 
   std::int64_t recorded = 0;  ///< decisions of the whole ledger when the snapshot was made
   std::int64_t decisions =
-      0;  ///< of what was asked; each is told by each_reported(), unless it cannot be read
+      0;  ///< of what was asked; each is told by each_reported_decision(), unless it cannot be read
   std::array<std::int64_t, 3> counts{};  ///< of these, by DecisionSort, as far as they can be read
   std::int64_t withheld = 0;  ///< releases without values, because they are not known to be durable
 
@@ -123,14 +123,12 @@ inline constexpr std::size_t kPointsInAll = 200'000;
 /// told of each that cannot be read. Intervals of what was released are told at `alphas`.
 /// Returns  nothing, or the part that cannot be read further.
 /// Throws   LedgerUnusable, LedgerBusy, LedgerIo; what `visit` throws.
-[[nodiscard]] std::optional<UnreadPart> each_reported(const std::string& ledger_path,
-                                                      const LedgerReport& report,
-                                                      std::optional<DecisionSort> sort,
-                                                      const EngineOptions& options,
-                                                      accounting::CallbackRef<void(const Answer&)> visit,
-                                                      const Alphas& alphas = {});
+[[nodiscard]] std::optional<UnreadPart> each_reported_decision(
+    const std::string& ledger_path, const LedgerReport& report, std::optional<DecisionSort> sort,
+    const EngineOptions& options, accounting::CallbackRef<void(const Answer&)> visit,
+    const Alphas& alphas = {});
 
-/// Of an answer that each_reported() tells.
+/// Of an answer that each_reported_decision() tells.
 [[nodiscard]] DecisionSort sort_of(const Answer& answer);
 
 }  // namespace epsilog::engine

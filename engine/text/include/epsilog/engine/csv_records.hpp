@@ -45,7 +45,7 @@ class CsvRecords final {
   [[nodiscard]] const std::vector<std::string_view>& fields() const noexcept { return fields_; }
 
  private:
-  enum class Place { field_start, unquoted, quoted, after_quote, broken };
+  enum class ParseState { field_start, unquoted, quoted, after_quote, broken };
 
   void skip_byte_order_mark();
   [[nodiscard]] bool take_line(std::string_view& line, bool& overlong);
@@ -67,7 +67,7 @@ class CsvRecords final {
   std::size_t end_ = 0;
   bool exhausted_ = false;
   bool first_ = true;
-  Place place_ = Place::field_start;
+  ParseState state_ = ParseState::field_start;
   bool malformed_ = false;
   std::size_t expected_ = 0;  ///< 0: any number
   std::vector<std::string_view> fields_;

@@ -28,7 +28,7 @@ struct Options {
   /// record it.
   bool accept_missing_lines = false;
   /// Told in one sentence, and only after a second, who it is that a call waits for. Must not use the ledger.
-  accounting::Callback<void(const std::string&)> waiting = {};
+  accounting::Callback<void(const std::string&)> report_wait = {};
   /// The replica that a policy version names, if any. Asked by who writes; must not use the ledger. What it
   /// throws comes out of begin(), commit() and create(). Without it a ledger that has a replica cannot be
   /// written to.

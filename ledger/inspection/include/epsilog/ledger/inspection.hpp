@@ -71,7 +71,7 @@ struct IdRange {
 };
 
 /// A slice that is not to end.
-inline constexpr std::chrono::milliseconds kWhole = std::chrono::hours(24 * 365);
+inline constexpr std::chrono::milliseconds kUnlimitedSlice = std::chrono::hours(24 * 365);
 
 class Inspection final {
  public:
@@ -110,7 +110,7 @@ class Inspection final {
                     const std::function<void(const StoredFault&)>& fault);
   /// The decisions whose ids begin with that text, by the index of ids.
   /// Throws  LedgerCorrupt if the index has none and the rows, whose ids ascend, have one.
-  [[nodiscard]] IdRange ids_beginning(const std::string& text);
+  [[nodiscard]] IdRange ids_with_prefix(const std::string& text);
   /// The decisions that the index of keys says have this one, by seq; whether they do is in their rows.
   /// Throws  LedgerCorrupt also if there is no such index.
   [[nodiscard]] std::vector<std::int64_t> decisions_with_key(const std::string& principal,

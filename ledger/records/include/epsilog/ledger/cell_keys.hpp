@@ -59,7 +59,7 @@ class CellKeys final {
   }
   /// Those of one cell, a column each: none of a column that is summed over; "" from size() on, where a
   /// damaged record may have values.
-  [[nodiscard]] std::vector<std::optional<std::string>> of(std::uint64_t cell) const {
+  [[nodiscard]] std::vector<std::optional<std::string>> keys_of(std::uint64_t cell) const {
     std::vector<std::optional<std::string>> keys(lists_.size(), std::string());
     if (cell >= size()) return keys;
     if (cell < table_size()) {

@@ -19,6 +19,6 @@ struct KeyEvent {
 };
 
 /// What the last event says of a key.
-enum class KeyStanding : std::uint8_t { unknown, added, retired };
+enum class KeyStatus : std::uint8_t { unknown, added, retired };
 
 }  // namespace epsilog::ledger

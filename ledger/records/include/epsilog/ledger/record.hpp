@@ -171,8 +171,8 @@ struct ReleasePart {
     const std::vector<std::vector<accounting::Rational>>& component_values);
 
 /// Whether recorded_values() leaves any out.
-[[nodiscard]] bool leaves_values_out(const ReleaseRecord& record,
-                                     const accounting::PostProcessing& post_processing);
+[[nodiscard]] bool has_unrecorded_values(const ReleaseRecord& record,
+                                         const accounting::PostProcessing& post_processing);
 
 /// Those of these answers that are recorded: a table made consistent is left out, each of whose fractions
 /// takes more than all draws that it follows from. Requires  values.size() is that of released_values(); of
@@ -201,7 +201,7 @@ enum class Outcome {
 
 /// Whether that says how a principal is known: "claimed", or "unix:", "token:" and which.
 /// Thread-safety: pure function.
-[[nodiscard]] bool is_way_in(std::string_view via);
+[[nodiscard]] bool is_valid_via(std::string_view via);
 
 /// A decision about to be recorded.
 struct DecisionDraft {
@@ -217,7 +217,7 @@ struct DecisionDraft {
   std::string deadline = {};  ///< ledger time at which a reserved or pending one is overdue; '' otherwise
   /// Ids of the accounts whose balances after the decision are stored with it, in this order. Nothing: those
   /// it moves; of a grant or refusal without a parent, all of the dataset.
-  std::optional<std::vector<std::int64_t>> touched = {};
+  std::optional<std::vector<std::int64_t>> shown_account_ids = {};
   std::string via = "claimed";  ///< how the principal is known
   bool issues_token = false;    ///< of token_issued: 32 random bytes are drawn, which are its data token
 };
@@ -231,12 +231,12 @@ struct DataToken {
 
 /// Where the line of a decision stands in the tree of all lines (docs/record_format.md). Whoever keeps it can
 /// hold any later state of the ledger to it: merkle_proof.hpp.
-struct LogPlace {
+struct LogPosition {
   std::uint64_t index = 0;  ///< of the line, from 0; for ever
   Hash leaf{};              ///< of the line; for ever
   TreeHead tree;            ///< durable, and the line is in it
 
-  friend bool operator==(const LogPlace&, const LogPlace&) = default;
+  friend bool operator==(const LogPosition&, const LogPosition&) = default;
 };
 
 /// A decision as stored. Everything a replay answers with.
@@ -248,10 +248,10 @@ struct StoredDecision {
   /// How the principal was known: "claimed", "unix:UID", "token:ID". draft.via says the same.
   std::string via = "claimed";
   Rules rules = kRules;
-  Program program = {};
+  Build build = {};
   std::int64_t decided_under = 0;  ///< the policy version active then
   DecisionDraft draft;
-  std::vector<AccountState> accounts;  ///< draft.touched, as they stood after the decision
+  std::vector<AccountState> accounts;  ///< draft.shown_account_ids, as they stood after the decision
   std::vector<Charge> charges;
   std::optional<ReleaseRecord> release;
   std::vector<std::vector<accounting::Rational>> component_values;  ///< [component][cell]
@@ -262,8 +262,8 @@ struct StoredDecision {
   bool durable = true;  ///< false: not known to be on disk, and values of both kinds and token are withheld
   bool in_replica =
       true;  ///< false: durable in the ledger alone, whose replica does not have it; not `durable`
-  /// Of what Ledger::commit() returns, with the tree that it made durable; of others Snapshot::log_place().
-  std::optional<LogPlace> log = {};
+  /// Of what Ledger::commit() returns, with the tree that it made durable; of others Snapshot::log_position().
+  std::optional<LogPosition> log = {};
 };
 
 /// What became of a request or of an act on one, and nothing else.

@@ -16,7 +16,7 @@ struct Seal {
 };
 
 /// What Ledger::seal() did.
-struct Sealing {
+struct SealResult {
   std::string ledger_id;
   TreeHead tree;         ///< of the sealed ledger
   Seal seal;             ///< of this call, or of an earlier one

@@ -19,7 +19,7 @@ namespace epsilog::ledger {
 /// What backup() made.
 struct Backup {
   /// What the ledger was held against before it was copied.
-  enum class Replica {
+  enum class ReplicaCheck {
     none,      ///< the policy names none
     agrees,    ///< the replica holds what the ledger does, and no more
     unusable,  ///< it could not be used: whether it holds more is not known
@@ -29,12 +29,12 @@ struct Backup {
   std::int64_t decisions = 0;
   std::string last_time = {};  ///< of what was recorded last
   std::int64_t bytes = 0;
-  Replica replica = Replica::none;
+  ReplicaCheck replica = ReplicaCheck::none;
   std::vector<StoredFault> faults = {};  ///< why nothing was made; empty if it was
 };
 
 /// What whoever knows policies and questions adds to a backup; each may be empty.
-struct BackupSteps {
+struct BackupHooks {
   /// Holds the copy, a ledger at that path that nobody else knows, against itself: what it returns is why
   /// it gets no name.
   std::function<std::vector<StoredFault>(const std::string& path)> verify = {};
@@ -60,18 +60,18 @@ struct Restoration {
 };
 
 /// How a backup is put back.
-struct RestoreSteps {
+struct RestoreOptions {
   std::string by = {};       ///< who does it: on record
   std::string why = {};      ///< and why; not "" where nothing shows what came after the backup
   std::string replica = {};  ///< in place of the one that the backup's policy names; "": that one
   /// Where no replica can be used: what was spent after the backup is lost.
   bool accept_rollback = false;
-  bool accept_truncated = false;  ///< as of ReplicaRecoverySteps
+  bool accept_truncated = false;  ///< as of ReplicaRecoveryOptions
   bool sealed = false;            ///< the backup ends with a seal, and the ledger goes on here
-  /// As of BackupSteps: of the backup, and of what is made of it and the replica.
+  /// As of BackupHooks: of the backup, and of what is made of it and the replica.
   std::function<std::vector<StoredFault>(const std::string& path)> verify = {};
   /// Throws where what was made, a ledger at that path that nobody else knows, is not to be put back.
-  std::function<void(const std::string& path)> hold = {};
+  std::function<void(const std::string& path)> check_result = {};
 };
 
 }  // namespace epsilog::ledger

@@ -107,7 +107,7 @@
 #include <vector>
 
 #include "epsilog/ledger/backup.hpp"
-#include "epsilog/ledger/end_memory.hpp"
+#include "epsilog/ledger/end_mark_state.hpp"
 #include "epsilog/ledger/ledger_options.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/ledger/seal.hpp"
@@ -133,7 +133,7 @@ struct ReplicaRecovery {
 };
 
 /// How a ledger is put right from a replica.
-struct ReplicaRecoverySteps {
+struct ReplicaRecoveryOptions {
   std::string by;  ///< who does it, and why: on record
   std::string why = {};
   /// What is wrong in the replica with a right trailer after it goes away, and all that follows it.
@@ -198,14 +198,14 @@ class Ledger final {
   ///           ReplicaUnavailable: it cannot be read, or its end not be cut off;
   ///           LedgerUnusable (a ledger made of lines), LedgerBusy, LedgerIo, InvalidParameter.
   static ReplicaRecovery recover_from(const std::string& path, const std::string& replica,
-                                      const ReplicaRecoverySteps& steps, const Options& options = {});
+                                      const ReplicaRecoveryOptions& steps, const Options& options = {});
   /// Copies the ledger into a new file of mode 0600, while others write to it. The copy is durable before it
   /// has its name. Waits for one turn, in which what an interrupted commit or write to the replica left is
   /// seen to; then nobody waits for it. Throws  LedgerUnusable (something has that name; its directory is not
   /// there; no ledger, or a read-only one
   ///         of lines; not its owner), LedgerRolledBack, LedgerIo (poisoned), LedgerBusy, LedgerCorrupt.
   ///         Nothing is left then.
-  static Backup backup(const std::string& path, const std::string& file, const BackupSteps& steps,
+  static Backup backup(const std::string& path, const std::string& file, const BackupHooks& steps,
                        const Options& options = {});
   /// Puts a backup, or any copy of a ledger, where there is none: with what the replica that its policy names
   /// holds after it, and with the recovery as its last line, which the replica then gets. Where no replica
@@ -218,7 +218,7 @@ class Ledger final {
   ///           poisoned), LedgerCorrupt (replica and backup are not of one history, or as recover_from()),
   ///           ReplicaUnavailable, InvalidParameter (a rollback that nobody accepts), LedgerBusy; what `hold`
   ///           throws. Nothing but lock files is left then.
-  static Restoration restore(const std::string& path, const std::string& backup, const RestoreSteps& steps,
+  static Restoration restore(const std::string& path, const std::string& backup, const RestoreOptions& steps,
                              const Options& options = {});
   /// For reading and writing; thread-safe (transactions of one process take turns).
   /// Throws  LedgerUnusable (no ledger, not one, of a development version or a newer program, a link, a
@@ -264,8 +264,8 @@ class Ledger final {
   /// Requires  `by` and `why` are not "".
   /// Throws    as begin(); ReplicaBehind: it is sealed, and the replica does not say so yet;
   ///           InvalidParameter.
-  static Sealing seal(const std::string& path, const std::string& by, const std::string& why,
-                      const Options& options = {});
+  static SealResult seal(const std::string& path, const std::string& by, const std::string& why,
+                         const Options& options = {});
 
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;
@@ -273,13 +273,13 @@ class Ledger final {
 
   [[nodiscard]] const std::string& ledger_id() const;
   /// Returns what L.lock says now of how long the ledger was. Throws  LedgerBusy if it cannot be read now.
-  [[nodiscard]] EndMemory end_memory() const;
+  [[nodiscard]] EndMarkState end_mark_state() const;
   /// Returns whether a program serves the ledger's folder (FUSE), so that the files may lie on another
   /// machine, whose users would not see the charges of this one. Throws  LedgerBusy, LedgerUnusable: it
   /// cannot be told.
-  [[nodiscard]] bool lies_over_fuse() const;
+  [[nodiscard]] bool is_on_fuse() const;
   /// Why nobody may write, if so; readers should warn.
-  [[nodiscard]] std::optional<std::string> poisoned() const;
+  [[nodiscard]] std::optional<std::string> poison_reason() const;
 
   /// Waits for the turn, at most Options::wait. A thread that already holds a transaction of this
   /// ledger would wait for itself.

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "epsilog/ledger/asker_charges.hpp"
 #include "epsilog/ledger/credential_event.hpp"
 #include "epsilog/ledger/key_event.hpp"
 #include "epsilog/ledger/merkle_proof.hpp"
+#include "epsilog/ledger/principal_charges.hpp"
 #include "epsilog/ledger/record.hpp"
 #include "epsilog/ledger/seal.hpp"
 
@@ -79,22 +79,23 @@ class Snapshot final {
   /// From here on it is open only while one of its functions reads, and each shows what is committed by then:
   /// for what stays as it is once it is there (ledger.hpp, 7), which can so be read in slices. No function
   /// may be under way.
-  void let_go() noexcept;
+  void close_between_reads() noexcept;
   /// Held again, as one that is made now.
-  void hold();
+  void keep_open();
   [[nodiscard]] std::string ledger_id();
-  [[nodiscard]] std::optional<StoredDecision> find_key(const std::string& principal, const std::string& key);
-  [[nodiscard]] std::optional<StoredDecision> find_id(const std::string& id);
+  [[nodiscard]] std::optional<StoredDecision> find_by_key(const std::string& principal,
+                                                          const std::string& key);
+  [[nodiscard]] std::optional<StoredDecision> find_by_id(const std::string& id);
   /// The decision that issued this data token, as 64 lower-case hexadecimal digits. Goes through all that
   /// were issued: no index has them.
-  [[nodiscard]] std::optional<StoredDecision> find_token(const std::string& token);
+  [[nodiscard]] std::optional<StoredDecision> find_by_token(const std::string& token);
   [[nodiscard]] std::int64_t active_policy_version();
   [[nodiscard]] PolicyVersion active_policy();
   /// Ordered by (dataset, scope, measure); `dataset` "" = all.
   [[nodiscard]] std::vector<AccountState> accounts(const std::string& dataset);
   /// Those of the named accounts that exist, in the order of `names`; one look-up each.
   [[nodiscard]] std::vector<AccountState> accounts(std::span<const AccountName> names);
-  [[nodiscard]] std::int64_t decisions();  ///< how many
+  [[nodiscard]] std::int64_t decision_count();  ///< how many
   /// The seal that is its last line, if it is sealed.
   [[nodiscard]] std::optional<Seal> seal();
   /// As Transaction::location().
@@ -105,17 +106,17 @@ class Snapshot final {
                                                       const std::string& request);
   /// The decisions about one, by seq.
   [[nodiscard]] std::vector<StoredDecision> children(const std::string& id);
-  /// What Transaction::now() and overdue() would be if one began now and saw this snapshot.
+  /// What Transaction::now() and overdue_ids() would be if one began now and saw this snapshot.
   [[nodiscard]] std::string now();
   /// What Transaction::charges() would be if one began now and saw this snapshot.
-  [[nodiscard]] AskerCharges charges(const AskerWindow& window);
-  [[nodiscard]] std::vector<std::string> overdue();
+  [[nodiscard]] PrincipalCharges charges(const ChargeWindow& window);
+  [[nodiscard]] std::vector<std::string> overdue_ids();
   /// What Transaction::calendar_time() would be if one began now and saw this snapshot.
   [[nodiscard]] std::string calendar_time();
   /// The time at which the calendar is held until confirm_clock(), if one began now.
   [[nodiscard]] std::optional<std::string> calendar_held_at();
   /// Why nobody may write, if so; readers should warn.
-  [[nodiscard]] std::optional<std::string> poisoned() const;
+  [[nodiscard]] std::optional<std::string> poison_reason() const;
 
   /// Calls back in order of seq, one row in memory at a time; `dataset` "" = all; the last `limit` ones,
   /// 0 = all. With `malformed`, a row that cannot be read is reported there and the rest goes on;
@@ -124,7 +125,7 @@ class Snapshot final {
                      const std::function<void(const StoredDecision&)>& visit,
                      const std::function<void(const MalformedRecord&)>& malformed = {});
   /// The place, as DecisionRange::after, from which on there are `limit` decisions; of all for 0.
-  [[nodiscard]] std::int64_t before_last(const std::string& dataset, std::int64_t limit);
+  [[nodiscard]] std::int64_t seq_before_last(const std::string& dataset, std::int64_t limit);
   /// The same for a part, which is found by index: it costs what it holds, wherever it begins; with an asker,
   /// what it looks at.
   RangeEnd each_decision(const DecisionRange& range, const std::function<void(const StoredDecision&)>& visit,
@@ -139,7 +140,7 @@ class Snapshot final {
   /// How many decisions were recorded before that ledger time: the seq of the last of them. Looks at a few,
   /// because ledger time never runs back.
   /// Throws  InvalidParameter for what is no ledger time.
-  [[nodiscard]] std::int64_t decisions_before(const std::string& time);
+  [[nodiscard]] std::int64_t decision_count_before(const std::string& time);
   /// The lines of the log from that index on (docs/record_format.md), without line feeds. The callback may
   /// use this snapshot.
   /// Throws  LedgerIo at a line that is not known to be durable: neither a value leaves, nor what may go
@@ -165,8 +166,8 @@ class Snapshot final {
   /// lines which are known to be durable. None if the decision is not.
   /// Requires  `tree` is what a COMMIT made durable.
   /// Throws    LedgerCorrupt if the log has no such line of it, or lacks a leaf or node of the tree.
-  [[nodiscard]] std::optional<LogPlace> log_place(const StoredDecision& decision,
-                                                  const std::optional<TreeHead>& tree = std::nullopt);
+  [[nodiscard]] std::optional<LogPosition> log_position(const StoredDecision& decision,
+                                                        const std::optional<TreeHead>& tree = std::nullopt);
   /// The leaf of a line. Throws  LedgerCorrupt if there is none.
   [[nodiscard]] Hash leaf(std::int64_t index);
   /// In order of version.
@@ -191,11 +192,11 @@ class Snapshot final {
   /// By seq.
   void each_credential_event(const std::function<void(const CredentialEvent&)>& visit);
   /// How many of those there are, without reading them: whoever keeps what they say reads again when it grew.
-  [[nodiscard]] std::int64_t credential_events();
+  [[nodiscard]] std::int64_t credential_event_count();
   /// By seq.
   void each_clock_event(const std::function<void(const ClockEvent&)>& visit);
   /// The files of replicas that the policy names no more and that do not say so yet.
-  [[nodiscard]] std::vector<std::string> untold_replicas();
+  [[nodiscard]] std::vector<std::string> stale_replicas();
 
  private:
   friend class Inspection;

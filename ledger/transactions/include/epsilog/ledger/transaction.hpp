@@ -4,8 +4,8 @@
 //   begin()             -> open        turn taken, BEGIN IMMEDIATE done, time fixed
 //   charge()            open -> owing  debit applied, receipt out; nothing may be recorded before attach()
 //   attach()            owing -> open  release stored, still sealed
-//   post()              open -> owing  reservation turned into spend, receipt out; as after charge()
-//   refuse(), reserve(), resolve(), note(), apply_policy(), relocate(), name_key(), find_key() …   open ->
+//   commit_reservation()              open -> owing  reservation turned into spend, receipt out; as after charge()
+//   refuse(), reserve(), resolve(), record_without_movement(), apply_policy(), relocate(), record_key_change(), find_by_key() …   open ->
 //   open member(step)        open -> open   what the step recorded is there, or it threw and nothing of it is
 //   commit()            open -> over   COMMIT returned; values visible
 //   any exception, ~Transaction, commit() while owing   -> over   rolled back, nothing happened
@@ -30,9 +30,9 @@
 #include "epsilog/accounting/callback.hpp"
 #include "epsilog/accounting/charge_receipt.hpp"
 #include "epsilog/accounting/sealed_release.hpp"
-#include "epsilog/ledger/asker_charges.hpp"
 #include "epsilog/ledger/credential_event.hpp"
 #include "epsilog/ledger/key_event.hpp"
+#include "epsilog/ledger/principal_charges.hpp"
 #include "epsilog/ledger/record.hpp"
 
 namespace epsilog::ledger {
@@ -43,7 +43,7 @@ class TransactionState;
 ///
 /// Every function throws LedgerBusy, LedgerIo or LedgerCorrupt when the storage fails, and
 /// InvalidParameter when the transaction is over; after any exception it is over, save UnreadableRow
-/// (unreadable_row.hpp) from what only looks up decisions, and from resolve(), and save what member() says of
+/// (unreadable_row.hpp) from what only looks up decisions, and from resolve(), and save what run_in_savepoint() says of
 /// those within its step. What records a decision and
 /// returns no receipt returns its id, so that another one can be about it.
 /// Thread-safety: one owner.
@@ -53,9 +53,9 @@ class Transaction final {
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction();
 
-  [[nodiscard]] bool open() const noexcept;
+  [[nodiscard]] bool is_open() const noexcept;
   /// Nothing can be committed until a policy names another replica, or none (Ledger::begin_to_apply()).
-  [[nodiscard]] bool lacks_replica() const noexcept;
+  [[nodiscard]] bool is_without_replica() const noexcept;
   /// Runs the step of one of several who share this transaction: what it records is there whole or not at
   /// all. Requires  state open, no member under way; the step calls this transaction only, and leaves it
   /// where it
@@ -67,12 +67,13 @@ class Transaction final {
   ///           recorded.
   /// Throws    what the step throws; LedgerBusy, LedgerIo; InvalidParameter, likewise undone, if it left the
   ///           state owing, or ended in order after a call of this transaction had failed in it.
-  void member(accounting::CallbackRef<void()> step);
+  void run_in_savepoint(accounting::CallbackRef<void()> step);
 
   /// The decision bound to the key, or none; key "" binds none.
   /// Ensures   the values of a decision recorded by this very transaction are withheld (empty): they
   ///           come out of commit().
-  [[nodiscard]] std::optional<StoredDecision> find_key(const std::string& principal, const std::string& key);
+  [[nodiscard]] std::optional<StoredDecision> find_by_key(const std::string& principal,
+                                                          const std::string& key);
   [[nodiscard]] std::int64_t active_policy_version();
   [[nodiscard]] PolicyVersion active_policy();
   /// All accounts of a dataset, ordered by (scope, measure).
@@ -88,18 +89,18 @@ class Transaction final {
   /// The path of the last relocation of the dataset since the active policy version; none: the policy says
   /// where its source is.
   [[nodiscard]] std::optional<std::string> location(const std::string& dataset);
-  /// As find_key, by id.
-  [[nodiscard]] std::optional<StoredDecision> find_id(const std::string& id);
-  /// The decisions about one, by seq; values withheld as by find_key.
+  /// As find_by_key, by id.
+  [[nodiscard]] std::optional<StoredDecision> find_by_id(const std::string& id);
+  /// The decisions about one, by seq; values withheld as by find_by_key.
   [[nodiscard]] std::vector<StoredDecision> children(const std::string& id);
   /// Ids of the open decisions with a deadline of now() or before, by (deadline, seq).
-  [[nodiscard]] std::vector<std::string> overdue();
+  [[nodiscard]] std::vector<std::string> overdue_ids();
   /// The accounts of scopes "period:…" of which something is reserved, by id.
-  [[nodiscard]] std::vector<AccountState> reserved_in_periods();
+  [[nodiscard]] std::vector<AccountState> period_accounts_with_reservations();
   /// Ids of the open reservations that charge the account, by seq.
   [[nodiscard]] std::vector<std::string> open_reservations_of(std::int64_t account);
   /// What one principal was charged and holds, as of now(); what this transaction recorded is in it.
-  [[nodiscard]] AskerCharges charges(const AskerWindow& window);
+  [[nodiscard]] PrincipalCharges charges(const ChargeWindow& window);
 
   /// A new account with that name and limit, nothing spent.
   /// Requires  state open; a dataset, a measure and a limit in 0..2^61; no account of that name.
@@ -138,13 +139,13 @@ class Transaction final {
   ///           `loss` and `parts` as charge() demands; a free key.
   /// Ensures   state owing; the parent is resolved.
   /// Throws    InvalidParameter; LedgerCorrupt if the parent's charges are not reserved.
-  [[nodiscard]] accounting::ChargeReceipt post(const DecisionDraft& granted,
-                                               const accounting::ApproximateLoss& loss,
-                                               std::span<const ScopeLoss> parts = {});
+  [[nodiscard]] accounting::ChargeReceipt commit_reservation(const DecisionDraft& granted,
+                                                             const accounting::ApproximateLoss& loss,
+                                                             std::span<const ScopeLoss> parts = {});
   /// Likewise, of draws that are charged as one.
-  [[nodiscard]] accounting::ChargeReceipt post(const DecisionDraft& granted,
-                                               const accounting::ComposedCharge& loss,
-                                               std::span<const ScopeLoss> parts = {});
+  [[nodiscard]] accounting::ChargeReceipt commit_reservation(const DecisionDraft& granted,
+                                                             const accounting::ComposedCharge& loss,
+                                                             std::span<const ScopeLoss> parts = {});
   /// Ends an open decision without a release: what a voided reservation kept is given back, what a
   /// forfeited one kept is spent.
   /// Requires  state open; outcome voided with an open pending parent, or an open reserved one whose
@@ -157,7 +158,7 @@ class Transaction final {
   ///           version; or approved or rejected with an open pending parent this principal has neither
   ///           approved nor rejected; or token_issued with an open reserved parent that has none; a free key.
   /// Throws    InvalidParameter.
-  std::string note(const DecisionDraft& noted);
+  std::string record_without_movement(const DecisionDraft& noted);
   /// Lets renewals go on after the wall clock jumped forwards: whoever calls vouches for it.
   /// Requires  state open; the calendar is held; `by` not "".
   /// Throws    InvalidParameter; LedgerBusy while the wall clock stands more than a second before ledger
@@ -195,11 +196,12 @@ class Transaction final {
   /// Requires  state open; a feature that this program knows. Programs of today know none.
   /// Throws    InvalidParameter.
   void announce_feature(const std::string& name);
-  [[nodiscard]] KeyStanding key_standing(const std::string& verifier_key);
+  [[nodiscard]] KeyStatus key_status(const std::string& verifier_key);
   /// From here on the key signs checkpoints of this ledger, or does no more. What a key is, the caller knows.
   /// Requires  state open; key and `by` not ""; to retire one it is added, to add one it is not.
   /// Throws    InvalidParameter.
-  void name_key(const std::string& verifier_key, bool retired, const std::string& by, const std::string& why);
+  void record_key(const std::string& verifier_key, bool retired, const std::string& by,
+                  const std::string& why);
   /// By seq, as of this turn.
   void each_credential_event(const std::function<void(const CredentialEvent&)>& visit);
   /// From here on somebody is called so by that credential, or no more. Its number and time are assigned

@@ -55,9 +55,9 @@ class QuotientIntervals final {
   [[nodiscard]] std::optional<Rational> greatest(const Rational& dividend, const Rational& divisor,
                                                  const AnswerInterval& within) const;
   /// The one nearest to or farthest from 0 of those above 0, by pieces first to last - 1.
-  [[nodiscard]] std::optional<Rational> searched(std::size_t first, std::size_t last, bool farthest,
-                                                 const Rational& dividend, const Rational& divisor,
-                                                 const AnswerInterval& within) const;
+  [[nodiscard]] std::optional<Rational> search_extreme(std::size_t first, std::size_t last, bool farthest,
+                                                       const Rational& dividend, const Rational& divisor,
+                                                       const AnswerInterval& within) const;
 
   std::vector<Piece> pieces_;
 };

@@ -17,7 +17,7 @@ class HypotheticalAnswer final {
   /// What a caller typed, exactly, in the unit of the answer.
   /// Requires  text is input to the program, never printed from data; syntax as parse_rational.
   /// Throws    InvalidParameter.
-  [[nodiscard]] static HypotheticalAnswer typed(std::string_view text);
+  [[nodiscard]] static HypotheticalAnswer parse(std::string_view text);
 
   [[nodiscard]] const accounting::Rational& rational() const noexcept { return value_; }
 

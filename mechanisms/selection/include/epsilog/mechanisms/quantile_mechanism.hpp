@@ -90,8 +90,8 @@ class QuantileMechanism final {
   [[nodiscard]] std::vector<RankAccuracy> rank_accuracies_up(const Rational& alpha) const;
 
  private:
-  [[nodiscard]] std::vector<Rational> drawn(std::span<const std::vector<CandidateRows>> cells,
-                                            BitSource& bits) const;
+  [[nodiscard]] std::vector<Rational> draw_values(std::span<const std::vector<CandidateRows>> cells,
+                                                  BitSource& bits) const;
 
   Parameters parameters_;
 };

@@ -113,7 +113,7 @@ class SnappingMechanism final {
 
  private:
   /// Requires  answers not empty.
-  [[nodiscard]] std::vector<Rational> drawn(std::span<const Rational> answers, BitSource& bits) const;
+  [[nodiscard]] std::vector<Rational> draw_values(std::span<const Rational> answers, BitSource& bits) const;
 
   Parameters parameters_;
   Rational lower_;
