@@ -45,13 +45,18 @@ int faulty_ftruncate(int descriptor, off_t size) {
 }
 
 // A sync is no call that SQLite lets be replaced; the method of the file is.
-
+std::mutex names_mutex;
 std::map<const sqlite3_file*, std::string> names;
 std::map<const sqlite3_io_methods*, std::unique_ptr<sqlite3_io_methods>> with_other_sync;
 sqlite3_vfs* real = nullptr;
 
+std::string name_of(const sqlite3_file* file) {
+  const std::scoped_lock lock(names_mutex);
+  return names[file];
+}
+
 int faulty_sync(sqlite3_file* file, int) {
-  if (const int error = faults->error_of(FileCall::sync, names[file]); error != 0) {
+  if (const int error = faults->error_of(FileCall::sync, name_of(file)); error != 0) {
     errno = error;
     return SQLITE_IOERR_FSYNC;
   }
@@ -61,6 +66,7 @@ int faulty_sync(sqlite3_file* file, int) {
 int faulty_vfs_open(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* out) {
   const int rc = real->xOpen(real, name, file, flags, out);
   if (rc != SQLITE_OK || file->pMethods == nullptr) return rc;
+  const std::scoped_lock lock(names_mutex);
   names[file] = name == nullptr ? "" : name;
   auto& methods = with_other_sync[file->pMethods];
   if (methods == nullptr) {
@@ -105,20 +111,53 @@ FileFaults::~FileFaults() {
   faults = nullptr;
 }
 
+void FileFaults::watch(std::string ledger) {
+  const std::scoped_lock lock(mutex_);
+  ledger_ = std::move(ledger);
+}
+
 void FileFaults::count() {
+  const std::scoped_lock lock(mutex_);
   counts_.clear();
   countdown_ = 0;
   failed_ = false;
 }
 
+std::map<FaultyCall, int> FileFaults::counted() const {
+  const std::scoped_lock lock(mutex_);
+  return counts_;
+}
+
 void FileFaults::fail(FaultyCall call, int nth, int error) {
+  const std::scoped_lock lock(mutex_);
   failing_ = std::move(call);
   countdown_ = nth;
   error_ = error;
   failed_ = false;
 }
 
+bool FileFaults::failed() const {
+  const std::scoped_lock lock(mutex_);
+  return failed_;
+}
+
 int FileFaults::error_of(ledger::FileCall call, const std::string& path) {
+  const std::scoped_lock lock(mutex_);
+  return error_of_locked(call, path);
+}
+
+int FileFaults::error_of(ledger::FileCall call, int descriptor) {
+  const std::scoped_lock lock(mutex_);
+  const auto path = paths_.find(descriptor);
+  return path == paths_.end() ? 0 : error_of_locked(call, path->second);
+}
+
+void FileFaults::opened(int descriptor, const std::string& path) {
+  const std::scoped_lock lock(mutex_);
+  paths_[descriptor] = path;
+}
+
+int FileFaults::error_of_locked(ledger::FileCall call, const std::string& path) {
   FaultyCall made;
   made.call = call;
   std::string database = path;
@@ -132,11 +171,6 @@ int FileFaults::error_of(ledger::FileCall call, const std::string& path) {
   if (countdown_ == 0 || made != failing_ || --countdown_ != 0) return 0;
   failed_ = true;
   return error_;
-}
-
-int FileFaults::error_of(ledger::FileCall call, int descriptor) {
-  const auto path = paths_.find(descriptor);
-  return path == paths_.end() ? 0 : error_of(call, path->second);
 }
 
 }  // namespace epsilog::ledger_tests

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -21,7 +22,7 @@ struct FaultyCall {
 };
 
 /// While one lives, the calls of SQLite are counted, and fail on demand; nothing is really synced. One at a
-/// time, and no other storage layer beside it.
+/// time, and no other storage layer beside it. May be used from several threads.
 class FileFaults final {
  public:
   /// `ledger`: every other database is a scratch file.
@@ -31,21 +32,24 @@ class FileFaults final {
   ~FileFaults();
 
   /// From now on this is the ledger.
-  void watch(std::string ledger) { ledger_ = std::move(ledger); }
+  void watch(std::string ledger);
   /// Counts anew.
   void count();
-  [[nodiscard]] const std::map<FaultyCall, int>& counted() const noexcept { return counts_; }
+  [[nodiscard]] std::map<FaultyCall, int> counted() const;
   /// The n-th of these calls from now fails, once.
   void fail(FaultyCall call, int nth, int error);
-  [[nodiscard]] bool failed() const noexcept { return failed_; }
+  [[nodiscard]] bool failed() const;
 
   // For the functions in the place of the system's.
   /// The error of this call; 0: it goes on.
   [[nodiscard]] int error_of(ledger::FileCall call, const std::string& path);
   [[nodiscard]] int error_of(ledger::FileCall call, int descriptor);
-  void opened(int descriptor, const std::string& path) { paths_[descriptor] = path; }
+  void opened(int descriptor, const std::string& path);
 
  private:
+  [[nodiscard]] int error_of_locked(ledger::FileCall call, const std::string& path);
+
+  mutable std::mutex mutex_;  // a thread of the engine signs checkpoints meanwhile
   std::string ledger_;
   std::map<int, std::string> paths_;
   std::map<FaultyCall, int> counts_;

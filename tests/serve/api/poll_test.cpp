@@ -57,6 +57,8 @@ struct Ending {
   int of_request;  ///< status of a poll of a request that they saw
   int of_events;   ///< and of one of events, which then shows nothing of others
   int of_verification;
+  /// What is done before the poll, so that its own news do not answer it early.
+  std::function<void(ServedClinic&)> prepare = {};
 };
 
 void revoke(ServedClinic& clinic, const std::string& credential) {
@@ -83,15 +85,17 @@ std::vector<Ending> endings() {
        401, 401},
       {"the uid becomes another auditor's", kDora, false,
        [](ServedClinic& clinic, const std::string&) {
-         put_in_place(clinic,
-                      changed("  otto: {duties: [operate]}\n", "  otto: {duties: [operate, audit]}\n"));
          ledger::Ledger ledger = ledger::Ledger::open(clinic.ledger(), {});
          const std::string before = credential_of(clinic, "dora");
          static_cast<void>(engine::revoke_credential(ledger, before, "carol", "a test"));
          static_cast<void>(
              engine::add_uid(ledger, {.principal = "otto", .by = "carol", .why = "a test"}, kDora));
        },
-       401, 401, 401},
+       401, 401, 401,
+       [](ServedClinic& clinic) {
+         put_in_place(clinic,
+                      changed("  otto: {duties: [operate]}\n", "  otto: {duties: [operate, audit]}\n"));
+       }},
       {"the policy declares the principal no more", kDora, false, policy("  dora: {duties: [audit]}\n", ""),
        401, 401, 401},
       {"the duty is taken away", kDora, false, policy("dora: {duties: [audit]}", "dora: {}"), 404, 200, 403},
@@ -112,6 +116,7 @@ struct Token {
 
 /// The token by which who waits is known; empty where they are known by their uid.
 Token token_of(ServedClinic& clinic, const Ending& ending) {
+  if (ending.prepare) ending.prepare(clinic);
   if (!ending.by_token) return {};
   ledger::Ledger ledger = ledger::Ledger::open(clinic.ledger(), {});
   const auto issued = engine::new_token(ledger, {.principal = "dora", .by = "carol", .why = "a test"});
