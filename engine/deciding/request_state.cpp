@@ -7,7 +7,7 @@ std::string_view name(RequestState state) {
     case RequestState::granted:
       return "granted";
     case RequestState::refused:
-      return "denied";
+      return "refused";
     case RequestState::pending:
       return "pending";
     case RequestState::reserved:

@@ -288,7 +288,7 @@ TEST_CASE("compare: says in one line why a mechanism cannot be taken, and ends a
   const Words asked = {"count", "--epsilon", "0.5", "--delta", "1e-6"};
   const json comparison = compared(bench, asked);
   const json gaussian = row_of(comparison, "gaussian", "exact");
-  CHECK(gaussian.at("decision") == "denied");
+  CHECK(gaussian.at("decision") == "refused");
   CHECK(contains(gaussian.at("why").get<std::string>(), "cannot express: its measure is pure"));
   CHECK(gaussian.at("least") == false);
   const Result text = bench.with_ledger(Words{"plan", "clinic"} + asked + Words{"--compare"});

@@ -177,7 +177,7 @@ TEST_CASE("dummy run: a refusal is that of a plan on an unspent ledger, with exi
   const Result result = bench.run(in_json);
   CHECK(result.exit == 4);
   const json said = result.json();
-  check_members(said, R"({"dummy": true, "invented_rows": 0, "decision": "denied", "value": null})");
+  check_members(said, R"({"dummy": true, "invented_rows": 0, "decision": "refused", "value": null})");
   CHECK(said["epsilon"]["charged"] == "0");
   CHECK(said["reasons"] == plan["reasons"]);
 }

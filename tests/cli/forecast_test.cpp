@@ -205,8 +205,8 @@ TEST_CASE("plan batch: requests are planned in order against what those before w
     }
     return found;
   }();
-  CHECK(decisions == Words{"granted 0.6 false", "denied 0 false", "granted 0.6 false", "denied 0 true",
-                           "granted 0.3 false", "denied 0 false"});
+  CHECK(decisions == Words{"granted 0.6 false", "refused 0 false", "granted 0.6 false", "refused 0 true",
+                           "granted 0.3 false", "refused 0 false"});
   CHECK(rows.at(1, "reasons") == "block_budget_exceeded block:A epsilon");
   CHECK(contains(rows.at(5, "reasons"), "lifetime_exceeded lifetime epsilon"));
   check_parts(result.err, {"3 of 6 requests would be granted", "lifetime"});

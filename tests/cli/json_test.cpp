@@ -200,7 +200,7 @@ TEST_CASE("json: a refusal carries its reasons and no value", "[cli][json]") {
       "    budget: {epsilon: 1}\n    per_release: {epsilon: 0.5}\n    allow: {statistics: [count, mean]}\n"));
   const json answer = run_json(bench, {"release", "clinic", "sum:cost", "--epsilon", "2"}, 4);
   check_answer(answer, true);
-  check_members(answer, R"({"decision": "denied", "value": null})");
+  check_members(answer, R"({"decision": "refused", "value": null})");
   CHECK(answer["accounts"][0]["spent"] == "0");
   // All rules that stand against it, by descending precedence.
   std::vector<std::string> codes;

@@ -92,7 +92,7 @@ TEST_CASE("mechanism: a Gaussian on a pure budget is refused by name with code 4
   for (const std::string mechanism : {"discrete_gaussian", "gaussian"}) {
     const Workbench bench(clinic_by(mechanism, ""));
     const json refused = run_json(bench, ask(mechanism, {"release", "clinic", "count"}), 4);
-    CHECK(refused["decision"] == "denied");
+    CHECK(refused["decision"] == "refused");
     REQUIRE(refused["reasons"].size() == 1);
     const json& reason = refused["reasons"][0];
     check_members(reason, R"({"code": "measure_not_expressible", "number": 6})");

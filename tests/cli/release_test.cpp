@@ -34,7 +34,7 @@ TEST_CASE("budget: ten releases of 0.1 spend exactly 1 and the eleventh is refus
   const Result eleventh = release(bench, {"clinic", "count", "--epsilon", "0.1"});
   CHECK(eleventh.exit == 4);
   const json answer = eleventh.json();
-  CHECK(answer["decision"] == "denied");
+  CHECK(answer["decision"] == "refused");
   REQUIRE(answer["reasons"].size() == 1);
   const json& reason = answer["reasons"][0];
   check_members(reason, R"({"code": "dataset_budget_exceeded", "limit": "1", "spent": "1", "asked": "0.1",

@@ -99,9 +99,9 @@ TEST_CASE("audit report: the page lists each release, refusal and approval as hi
   std::map<std::string, std::vector<json>> by_sort;
   for (const json& one : history) {
     const std::string state = one["state"];
-    by_sort[state == "granted"  ? "Releases"
-            : state == "denied" ? "Refusals"
-                                : "Reservations and approvals"]
+    by_sort[state == "granted"   ? "Releases"
+            : state == "refused" ? "Refusals"
+                                 : "Reservations and approvals"]
         .push_back(one);
   }
   REQUIRE(by_sort.size() == 3);

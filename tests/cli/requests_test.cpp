@@ -81,7 +81,7 @@ TEST_CASE("reserve: what does not fit ends with 4 and names the reserved part", 
   const Requests requests(kClinicPolicy);
   REQUIRE(requests.as("alice", {"reserve", "clinic", "count", "--epsilon", "0.75"}).exit == 0);
   const json refused = requests.told("alice", {"reserve", "clinic", "count", "--epsilon", "0.5"}, 4);
-  CHECK(refused["decision"] == "denied");
+  CHECK(refused["decision"] == "refused");
   CHECK(refused["reasons"][0]["fits"] == "0.25");
   const Result told = requests.as("alice", {"release", "clinic", "count", "--epsilon", "0.5"});
   check_ended(told, 4, "reserved 0.75");
@@ -101,7 +101,7 @@ TEST_CASE("cancel: gives back what nobody can have seen and charges the rest", "
   const Requests requests(kClinicPolicy);
   const std::string count = requests.id("alice", {"reserve", "clinic", "count", "--epsilon", "0.25"}, 0);
   const json cancelled = requests.told("alice", {"cancel", count}, 0);
-  check_members(cancelled, R"({"decision": "denied", "state": "cancelled"})");
+  check_members(cancelled, R"({"decision": "refused", "state": "cancelled"})");
   CHECK(cancelled["ended_by"].is_string());
   CHECK(cancelled["epsilon"]["charged"] == "0");
   const std::string value = requests.id("alice", {"reserve", "clinic", "value:auc", "--epsilon", "0.25"}, 0);
@@ -270,7 +270,7 @@ TEST_CASE("reject: ends it with a reason, and the key tells so", "[cli][requests
   const json rejected = requests.told("carol", {"reject", id, "--why", "ask for less"}, 0);
   check_members(rejected, R"({"state": "rejected", "why": "ask for less"})");
   const json told = requests.told("alice", release, 4);
-  check_members(told, R"({"decision": "denied", "state": "rejected"})");
+  check_members(told, R"({"decision": "refused", "state": "rejected"})");
   CHECK(requests.told("carol", {"approve", id}, 4)["state"] == "rejected");
   CHECK(requests.told("alice", {"cancel", id}, 0)["state"] == "rejected");
   CHECK(requests.balance() == "0/0");

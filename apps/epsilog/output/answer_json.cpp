@@ -497,7 +497,7 @@ const char* decision_word(const engine::Answer& answer) {
     case engine::RequestState::cancelled:
     case engine::RequestState::expired:
     case engine::RequestState::forfeited:
-      return "denied";
+      return "refused";
   }
   EPSILOG_INVARIANT(false);
 }

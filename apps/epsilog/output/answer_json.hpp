@@ -8,7 +8,7 @@
 
 namespace epsilog::command {
 
-/// "granted", "denied" or "pending". Whoever asked to reserve has what they asked for once it is reserved;
+/// "granted", "refused" or "pending". Whoever asked to reserve has what they asked for once it is reserved;
 /// whoever asked to release has not.
 [[nodiscard]] const char* decision_word(const engine::Answer& answer);
 

@@ -199,7 +199,7 @@ std::string batch_summary_json(const std::string& ledger_id, const BatchSummary&
   return one_object({{"ledger_id", ledger_id},
                      {"rows", summary.rows},
                      {"granted", summary.granted},
-                     {"denied", summary.denied},
+                     {"refused", summary.refused},
                      {"bad", summary.bad},
                      {"accounts", accounts_json(accounts)}},
                     -1);

@@ -41,7 +41,7 @@ struct ForecastPlan {
 struct BatchSummary {
   std::size_t rows = 0;
   std::size_t granted = 0;
-  std::size_t denied = 0;
+  std::size_t refused = 0;
   std::size_t bad = 0;
 };
 /// One line, the last.

@@ -73,7 +73,6 @@ bool has_value_column(const Style& style) {
 }
 
 std::string history_word(engine::RequestState state) {
-  if (state == engine::RequestState::refused) return "refused";
   if (state == engine::RequestState::token_issued) return "token";
   return std::string(engine::name(state));
 }

@@ -85,7 +85,7 @@ class PlannedTable {
     try {
       table.check_row();
       const engine::Answer answer = sequence_.next(rows.request(), {});
-      ++(answer.recorded.granted ? summary_.granted : summary_.denied);
+      ++(answer.recorded.granted ? summary_.granted : summary_.refused);
       console_.write(console_.json() ? planned_row_json(table.line(), answer)
                                      : row_csv(table.cells(), answer));
     } catch (const std::exception& error) {

@@ -139,7 +139,7 @@ TEST_CASE("later policy: of a dataset that is declared no more nothing is approv
   make_active(waiting, yaml);
   CHECK_THROWS_AS(waiting.engine.approve(pending.recorded.decision_id, "dave"), engine::NotPermitted);
   const Answer ended = waiting.commit(pending.recorded.decision_id);
-  CHECK(text(ended.recorded.state) == "denied");
+  CHECK(text(ended.recorded.state) == "refused");
   CHECK(codes(ended) == "policy_changed");
   CHECK(waiting.audit().empty());
 }

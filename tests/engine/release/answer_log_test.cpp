@@ -65,7 +65,7 @@ TEST_CASE("answer: every decision says where its line stands, and again in today
     check_replay(clinic.ledger(), place, engine.show(first.recorded.decision_id, {}));
   };
   asks(request("count", "0.1", "granted"), "granted");
-  asks(request("count", "99", "refused"), "denied");
+  asks(request("count", "99", "refused"), "refused");
   engine::Request held = request("count", "0.1", "held");
   held.reservation = ReservationKind::reserved;
   asks(held, "reserved");

@@ -20,7 +20,7 @@ TEST_CASE("approval: a request above the threshold waits, debits nothing and is 
   CHECK(pending.planned.approvals_required == 2);
   CHECK(waiting.balance() == "0.5/0");
   // What would be refused now is refused at once.
-  CHECK(text(release(waiting.engine, request("count", "2.6")).recorded.state) == "denied");
+  CHECK(text(release(waiting.engine, request("count", "2.6")).recorded.state) == "refused");
   const Answer plan = waiting.engine.plan(request("count", "1"), {});
   CHECK(plan.recorded.granted);
   CHECK(text(plan.recorded.state) == "pending");
@@ -143,7 +143,7 @@ TEST_CASE("approval: several in one batch wait each", "[engine][approvals]") {
   CHECK(text(answers[1].recorded.state) == "granted");
   CHECK(answers[2].recorded.replayed);
   CHECK(answers[2].recorded.decision_id == answers[0].recorded.decision_id);
-  CHECK(text(answers[3].recorded.state) == "denied");
+  CHECK(text(answers[3].recorded.state) == "refused");
   std::vector<std::string> waits;
   waiting.engine.pending("clinic",
                          [&](const Answer& answer) { waits.push_back(answer.recorded.decision_id); });
@@ -202,7 +202,7 @@ std::vector<State> states() {
          REQUIRE(waiting.commit(id).recorded.granted);
          return id;
        }},
-      {"denied",
+      {"refused",
        [pending](WaitingClinic& waiting) {
          const std::string id = pending(waiting);
          for (int i = 0; i < 5; ++i)
@@ -304,7 +304,7 @@ TEST_CASE("requests: every act in every state leaves the state that the table sa
       const bool by_approver = act == "cancel by an approver" || act == "approve" || act == "reject";
       CHECK(answer.released.values.size() == (expected == "granted" && !by_approver ? 1U : 0U));
       const std::string other = verb.name == std::string("write something else") ? ".000001" : "";
-      const std::string spent = expected == "denied"                               ? "2.25"
+      const std::string spent = expected == "refused"                              ? "2.25"
                                 : expected == "granted" || expected == "forfeited" ? "1"
                                                                                    : "0";
       const std::string of_other = spent == "2.25" ? "2.250001" : spent + (other.empty() ? "" : other);

@@ -301,7 +301,7 @@ TEST_CASE("batch: a later policy that answers one row otherwise ends what waited
       replaced(clinic_policy("epsilon: 3", waiting_rules(kTwoApprovals)), "[0, 5000]", "[0, 6000]"));
   waiting.engine.apply_policy(waiting.clinic.folder.path("later.yaml"), "curator", "wider");
   const Answer refused = waiting.engine.approve(pending.recorded.decision_id, "dave");
-  CHECK(text(refused.recorded.state) == "denied");
+  CHECK(text(refused.recorded.state) == "refused");
   REQUIRE(refused.recorded.reasons.size() == 1);
   CHECK(refused.recorded.reasons[0].code == RefusalCode::policy_changed);
   CHECK_THAT(refused.recorded.reasons[0].message, says("sensitivity"));

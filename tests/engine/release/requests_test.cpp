@@ -47,7 +47,7 @@ TEST_CASE("reservation: what is reserved is not there for others", "[engine][req
   CHECK(refused.recorded.reasons[0].reserved == "0.75");
   CHECK(refused.recorded.reasons[0].fits == "0.25");
   CHECK(release(waiting.engine, request("count", "0.25")).recorded.granted);
-  CHECK(text(waiting.reserve("count", "0.25").recorded.state) == "denied");
+  CHECK(text(waiting.reserve("count", "0.25").recorded.state) == "refused");
   CHECK(waiting.audit().empty());
 }
 
@@ -321,7 +321,7 @@ TEST_CASE("expiry: a backlog ends in order of deadlines before whoever writes ne
     REQUIRE(text(waiting.reserve("count", "0.02").recorded.state) == "reserved");
     waiting.clock.pass_seconds(1);
   }
-  CHECK(text(waiting.reserve("count", "0.02").recorded.state) == "denied");
+  CHECK(text(waiting.reserve("count", "0.02").recorded.state) == "refused");
   waiting.clock.pass_seconds(3600);
   // More than one transaction ends, and yet it all fits at once.
   CHECK(release(waiting.engine, request("count", "3")).recorded.granted);

@@ -92,7 +92,7 @@ TEST_CASE("seen: what is no tag of it approves nothing", "[engine][approvals][se
 
 TEST_CASE("seen: what does not wait any more is told as it stands, by whatever tag",
           "[engine][approvals][seen]") {
-  for (const char* end : {"rejected", "cancelled", "expired", "reserved", "granted", "denied"}) {
+  for (const char* end : {"rejected", "cancelled", "expired", "reserved", "granted", "refused"}) {
     for (const bool stale : {false, true}) {
       Seen seen;
       const std::string what = end;
@@ -101,11 +101,11 @@ TEST_CASE("seen: what does not wait any more is told as it stands, by whatever t
       if (what == "rejected") (void)engine.reject(seen.id, "dave", "no");
       if (what == "cancelled") (void)engine.cancel(seen.id, "alice");
       if (what == "expired") seen.waiting.clock.pass_seconds(3 * 3600);
-      if (what == "denied") {
+      if (what == "refused") {
         REQUIRE(seen.approve(seen.tag, "dave") == "pending");
         (void)release(engine, request("count", "0.5"));
         seen.apply(kTwoApprovals, "epsilon: 1");
-        REQUIRE(seen.approve(seen.shown()) == "denied");
+        REQUIRE(seen.approve(seen.shown()) == "refused");
       }
       if (what == "reserved" || what == "granted") {
         REQUIRE(text(engine.approve(seen.id, "dave").recorded.state) == "pending");

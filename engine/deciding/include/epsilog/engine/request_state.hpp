@@ -32,7 +32,7 @@ enum class RequestState {
   expired,       ///< likewise, by its deadline
   forfeited,     ///< cancelled or expired when the data may have been seen: charged in full, no release
 };
-/// "granted", "denied" (refused), "pending", …
+/// "granted", "refused", "pending", …
 [[nodiscard]] std::string_view name(RequestState state);
 
 /// Who agreed to a pending request, when, and how they were known.
