@@ -16,8 +16,8 @@ std::string_view name(RequestState state) {
       return "approved";
     case RequestState::rejected:
       return "rejected";
-    case RequestState::token_issued:
-      return "token_issued";
+    case RequestState::data_accessed:
+      return "data_accessed";
     case RequestState::cancelled:
       return "cancelled";
     case RequestState::expired:

@@ -110,7 +110,7 @@ RequestState state_of(const StoredDecision& stored) {
     case Outcome::rejected:
       return RequestState::rejected;
     case Outcome::token_issued:
-      return RequestState::token_issued;
+      return RequestState::data_accessed;
     case Outcome::voided:
       return parse_act(stored.draft.request).verb == Act::Verb::cancel ? RequestState::cancelled
                                                                        : RequestState::expired;

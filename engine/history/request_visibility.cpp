@@ -157,7 +157,10 @@ std::string listed_asker(const Policy& active, const Viewer& viewer) {
 Answer redacted_answer(const Policy& active, const Viewer& viewer, Answer answer) {
   const Visibility sight = visibility_of(active, viewer, answer);
   if (!sight.values) withhold(answer);
-  if (!sight.token) answer.recorded.token.clear();
+  if (!sight.token) {
+    answer.recorded.token.clear();
+    answer.recorded.data_accessed_by.clear();
+  }
   if (!sight.balances) {
     std::erase_if(answer.recorded.accounts,
                   [&](const auto& account) { return !sees_account(active, viewer, account.name()); });

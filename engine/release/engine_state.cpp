@@ -38,9 +38,9 @@ Policy parsed_policy(const ledger::PolicyVersion& version) {
 }
 
 /// For a statistic computed here no data are handed out: the answer names the decision instead.
-void add_token(Answer& answer, const ledger::StoredDecision& issued) {
+void add_data_access(Answer& answer, const ledger::StoredDecision& issued) {
   if (!issued.token) {
-    answer.recorded.token = issued.id;
+    answer.recorded.data_accessed_by = issued.id;
     return;
   }
   if (issued.token->bytes) answer.recorded.token = ledger::hex_text(*issued.token->bytes);
@@ -240,7 +240,7 @@ Answer EngineState::family_answer(const RequestFamily& family, ledger::Snapshot&
   }
   answer.recorded.durable = family.durable();
   answer.recorded.replica_behind = family.replica_behind();
-  if (family.token && family.token->durable) add_token(answer, *family.token);
+  if (family.token && family.token->durable) add_data_access(answer, *family.token);
   if (family.end && &told != &*family.end) {
     answer.recorded.ended_by = family.end->id;
     answer.recorded.why = parse_act(family.end->draft.request).why;

@@ -144,7 +144,7 @@ TEST_CASE("dummy run: JSON has the fields of a release, dummy first, and null fo
     }
     for (const char* none :
          {"decision_id", "seq", "ledger_id", "created_at", "durable", "via", "key", "policy_version",
-          "decided_under", "rules", "program", "log", "token", "deadline", "same_question"}) {
+          "decided_under", "rules", "program", "log", "data_token", "deadline", "same_question"}) {
       CAPTURE(none);
       CHECK(said[none].is_null());
     }

@@ -157,9 +157,9 @@ TEST_CASE("lost answers: every verb that made something names it when standard o
   const std::string reservation = last_id();
   CHECK(contains(reserved.err, reservation));
   const Result token = lost(with({"token", reservation, "--as", "ann"}, in), "epsilog show " + reservation);
-  CHECK(contains(token.err, "its token is " + query(bench.path("L"),
-                                                    "SELECT lower(hex(token)) FROM decision"
-                                                    " WHERE outcome = 7")));
+  CHECK(contains(token.err, "its data token is " + query(bench.path("L"),
+                                                         "SELECT lower(hex(token)) FROM decision"
+                                                         " WHERE outcome = 7")));
   lost(with({"commit", reservation, "--value", "0.5", "--as", "ann"}, in), "epsilog show ");
   CHECK(query(bench.path("L"), "SELECT count(*) FROM decision WHERE outcome = 1") == "1");
 

@@ -128,7 +128,7 @@ TEST_CASE("token: a value is committed only after the data were handed out again
   CHECK(token.exit == 0);
   CHECK(token.out.size() == 65);
   CHECK(requests.as("alice", {"token", id, "--quiet"}).out == token.out);
-  CHECK(requests.told("alice", {"token", id}, 0)["token"].get<std::string>() + "\n" == token.out);
+  CHECK(requests.told("alice", {"token", id}, 0)["data_token"].get<std::string>() + "\n" == token.out);
   Streams input;
   input.input = "0.5\n";
   const json granted = requests.told("alice", {"commit", id, "--value", "-"}, 0, input);
@@ -150,8 +150,8 @@ TEST_CASE("token: show knows it, a history does not tell it, and a ledger of lin
   const std::string id =
       requests.id("alice", {"reserve", "clinic", "value:auc", "--epsilon", "0.25", "--data-token"}, 0);
   const json issued = requests.told("alice", {"token", id}, 0);
-  const std::string token = issued["token"];
-  const std::string hash = issued["token_sha256"];
+  const std::string token = issued["data_token"];
+  const std::string hash = issued["data_token_sha256"];
   const auto told = [&](std::vector<std::string> words, const std::string& ledger = "L") {
     words.insert(words.end(), {"--ledger", requests.bench.path(ledger)});
     const Result result = requests.bench.run(words);
@@ -160,9 +160,9 @@ TEST_CASE("token: show knows it, a history does not tell it, and a ledger of lin
     return result.out;
   };
   CHECK(contains(told({"show", id}), token));
-  CHECK(json::parse(told({"show", id, "--json"}))["token"] == token);
+  CHECK(json::parse(told({"show", id, "--json"}))["data_token"] == token);
   const json by_token = json::parse(told({"show", token, "--json"}));
-  CHECK(by_token["state"] == "token_issued");
+  CHECK(by_token["state"] == "data_accessed");
   CHECK(by_token["parent"] == id);
   CHECK(by_token["durable"] == true);
   for (const std::vector<std::string>& words :
@@ -179,8 +179,8 @@ TEST_CASE("token: show knows it, a history does not tell it, and a ledger of lin
               .run({"audit", "import", requests.bench.path("lines"), "--ledger", requests.bench.path("copy")})
               .exit == 0);
   const json without = json::parse(told({"show", id, "--json"}, "copy"));
-  CHECK(without["token"].is_null());
-  CHECK(without["token_sha256"] == hash);
+  CHECK(without["data_token"].is_null());
+  CHECK(without["data_token_sha256"] == hash);
   const std::string text = told({"show", id}, "copy");
   CHECK(contains(text, "not in this ledger"));
   CHECK_FALSE(contains(text, "epsilog token"));

@@ -84,7 +84,7 @@ class CopiedLedger {
     if (recorded_of.durable)
       places.push_back({recorded_of.decision_id, *recorded_of.durable, recorded_of.log});
     if (answer.asked.reservation == engine::ReservationKind::reserved_against_token &&
-        recorded_of.state != engine::RequestState::token_issued) {
+        recorded_of.state != engine::RequestState::data_accessed) {
       tokens.push_back({recorded_of.granted ? recorded_of.parent : recorded_of.decision_id,
                         recorded_of.durable.value_or(false), recorded_of.token});
     }
@@ -117,7 +117,7 @@ class CopiedLedger {
         return answer.recorded.why == "policy_changed" ? "ends" : "returns";
       case RequestState::forfeited:
         return "forfeits";
-      case RequestState::token_issued:
+      case RequestState::data_accessed:
         return "tells";
       case RequestState::approved:
         break;

@@ -266,14 +266,29 @@ Json approvals_json(const engine::Answer& answer, AnswerKind kind) {
           {"given", kind == AnswerKind::history ? Json(nullptr) : std::move(given)}};
 }
 
+/// What budget is kept for: a commit, or one after the data were handed out against a token; null for
+/// neither.
+Json reservation_json(engine::ReservationKind reservation) {
+  switch (reservation) {
+    case engine::ReservationKind::none:
+      return nullptr;
+    case engine::ReservationKind::reserved:
+      return "plain";
+    case engine::ReservationKind::reserved_against_token:
+      return "data_token";
+  }
+  EPSILOG_INVARIANT(false);
+}
+
 void add_waiting(ObjectOf& object, const engine::Answer& answer, AnswerKind kind) {
   object.with("parent", or_null(answer.recorded.parent))
       .with("deadline", or_null(answer.recorded.deadline))
-      .with("data_token", answer.asked.reservation == engine::ReservationKind::reserved_against_token)
+      .with("reservation", reservation_json(answer.asked.reservation))
       .with("approvals", approvals_json(answer, kind))
-      .with("token", or_null(answer.recorded.token));
+      .with("data_token", or_null(answer.recorded.token))
+      .with("data_accessed_by", or_null(answer.recorded.data_accessed_by));
   if (!answer.planned.lost_within.empty()) object.with("lost_within", lost_within_json(answer));
-  if (!answer.recorded.token_sha256.empty()) object.with("token_sha256", answer.recorded.token_sha256);
+  if (!answer.recorded.token_sha256.empty()) object.with("data_token_sha256", answer.recorded.token_sha256);
   object.with("ended_by", or_null(answer.recorded.ended_by)).with("why", or_null(answer.recorded.why));
 }
 
@@ -486,7 +501,7 @@ const char* decision_word(const engine::Answer& answer) {
   switch (answer.recorded.state) {
     case engine::RequestState::granted:
     case engine::RequestState::approved:
-    case engine::RequestState::token_issued:
+    case engine::RequestState::data_accessed:
       return "granted";
     case engine::RequestState::reserved:
       return answer.asked.reservation == engine::ReservationKind::none ? "pending" : "granted";
@@ -516,7 +531,7 @@ Json lost_within_json(const engine::Answer& answer) {
 }
 
 Json answer_object(const engine::Answer& answer, AnswerKind kind) {
-  constexpr std::size_t kMembersMax = 62;
+  constexpr std::size_t kMembersMax = 63;
   const auto unless_zero = [](std::int64_t number) { return number == 0 ? Json(nullptr) : Json(number); };
   ObjectOf object(kMembersMax);
   object.with("decision", decision_word(answer))

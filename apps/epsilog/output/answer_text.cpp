@@ -197,8 +197,8 @@ std::string state_text(const engine::Answer& answer, const Style& style) {
       return style.good("approved by " + printable(answer.asked.principal));
     case engine::RequestState::rejected:
       return style.bad("rejected") + nothing;
-    case engine::RequestState::token_issued:
-      return style.good("token issued");
+    case engine::RequestState::data_accessed:
+      return style.good("data accessed");
     case engine::RequestState::cancelled:
       return style.bad("cancelled") + nothing;
     case engine::RequestState::expired:
@@ -213,12 +213,15 @@ bool is_issued(const engine::Answer& answer) {
   return !answer.recorded.token.empty() || !answer.recorded.token_sha256.empty();
 }
 
-/// "" without. Of the decision that issued it, it is not told again.
-std::string token_text(const engine::Answer& answer) {
-  if (!answer.recorded.token.empty()) return field("token", answer.recorded.token);
-  if (!is_issued(answer) || answer.recorded.state == engine::RequestState::token_issued) return "";
-  return field("token", "not in this ledger, which was made of lines: they have its SHA-256 only, " +
-                            answer.recorded.token_sha256);
+/// The data token, or since when the data may have been seen; "" without either. The decision that issued a
+/// token does not tell it again.
+std::string data_access_text(const engine::Answer& answer) {
+  if (!answer.recorded.token.empty()) return field("data token", answer.recorded.token);
+  if (!answer.recorded.data_accessed_by.empty())
+    return field("data", "may have been seen since " + answer.recorded.data_accessed_by);
+  if (!is_issued(answer) || answer.recorded.state == engine::RequestState::data_accessed) return "";
+  return field("data token", "not in this ledger, which was made of lines: they have its SHA-256 only, " +
+                                 answer.recorded.token_sha256);
 }
 
 /// The command that takes the request on; "" when there is none.
@@ -389,7 +392,7 @@ std::string waiting_text(const engine::Answer& answer, const Style& style) {
   text += field("decision", answer.recorded.decision_id + " at " + answer.recorded.created_at +
                                 (answer.recorded.replayed ? ", recorded earlier under this key" : ""));
   if (open) text += field("deadline", answer.recorded.deadline);
-  text += token_text(answer);
+  text += data_access_text(answer);
   if (!answer.recorded.ended_by.empty()) text += field("ended by", answer.recorded.ended_by);
   if (!answer.recorded.why.empty()) text += field("why", answer.recorded.why);
   const std::string next = next_step(answer);

@@ -73,7 +73,7 @@ bool has_value_column(const Style& style) {
 }
 
 std::string history_word(engine::RequestState state) {
-  if (state == engine::RequestState::token_issued) return "token";
+  if (state == engine::RequestState::data_accessed) return "accessed";
   return std::string(engine::name(state));
 }
 

@@ -95,7 +95,7 @@ std::vector<std::string> reason_texts(const engine::Answer& answer) {
 }
 
 std::string step_text(const engine::Answer& answer) {
-  if (answer.recorded.state == engine::RequestState::token_issued) return "token issued";
+  if (answer.recorded.state == engine::RequestState::data_accessed) return "data accessed";
   if (answer.recorded.state == engine::RequestState::pending) return "waits for approvals";
   return std::string(engine::name(answer.recorded.state));
 }

@@ -84,6 +84,13 @@ std::string key_of(BodyObject& body, const std::string* header) {
   return *header;
 }
 
+engine::ReservationKind holding_of(BodyObject& body) {
+  const std::string word = body.string("reservation").value_or("plain");
+  if (word == "plain") return engine::ReservationKind::reserved;
+  if (word == "data_token") return engine::ReservationKind::reserved_against_token;
+  throw BadBody("reservation: plain or data_token is expected");
+}
+
 std::optional<std::int64_t> whole_number(BodyObject& body, const std::string& name) {
   const auto text = body.number(name);
   if (!text) return std::nullopt;
@@ -198,9 +205,7 @@ ParsedRequest read(BodyObject& body, const std::string* header_key, const Caller
   if (kind == RequestKind::forecast || kind == RequestKind::plan)
     result.assumed_count = whole_number(body, "assume_count");
   if (kind == RequestKind::reservation) {
-    request.reservation = body.boolean("data_token").value_or(false)
-                              ? engine::ReservationKind::reserved_against_token
-                              : engine::ReservationKind::reserved;
+    request.reservation = holding_of(body);
   }
   if (kind == RequestKind::release && request.question.statistic.kind == engine::StatisticKind::value) {
     throw HttpProblem(

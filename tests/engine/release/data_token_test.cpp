@@ -36,7 +36,7 @@ struct Issued {
   [[nodiscard]] std::string decision() const {
     std::string id;
     waiting.engine.history("", 0, [&](const Answer& answer) {
-      if (answer.recorded.state == engine::RequestState::token_issued) id = answer.recorded.decision_id;
+      if (answer.recorded.state == engine::RequestState::data_accessed) id = answer.recorded.decision_id;
     });
     return id;
   }
@@ -103,7 +103,7 @@ TEST_CASE("data token: who shows one is answered as who names the decision that 
   Issued issued;
   Engine& engine = issued.waiting.engine;
   const Answer shown = engine.show(issued.token, {});
-  CHECK(shown.recorded.state == engine::RequestState::token_issued);
+  CHECK(shown.recorded.state == engine::RequestState::data_accessed);
   CHECK(shown.recorded.decision_id == issued.decision());
   CHECK(shown.recorded.parent == issued.reserved);
   CHECK(shown.recorded.durable == true);
@@ -122,7 +122,9 @@ TEST_CASE("data token: a commit that reads the source hands out none", "[engine]
   const std::string id = waiting.reserve("count", "0.1").recorded.decision_id;
   const Answer answer = waiting.commit(id);
   CHECK(answer.recorded.granted);
-  CHECK(waiting.engine.show(answer.recorded.token, {}).recorded.state == engine::RequestState::token_issued);
+  CHECK(waiting.engine.show(answer.recorded.data_accessed_by, {}).recorded.state ==
+        engine::RequestState::data_accessed);
+  CHECK(answer.recorded.token.empty());
   CHECK(answer.recorded.token_sha256.empty());
 }
 

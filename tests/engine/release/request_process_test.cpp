@@ -46,7 +46,7 @@ TEST_CASE("processes: a commit killed between reading and COMMIT leaves a reserv
     })));
     const Answer open = waiting.engine.show(id, {});
     CHECK(text(open.recorded.state) == "reserved");
-    CHECK_FALSE(open.recorded.token.empty());
+    CHECK_FALSE(open.recorded.data_accessed_by.empty());
     CHECK(waiting.balance() == "0/0.5");
     if (after == std::string("cancel")) {
       CHECK(text(waiting.engine.cancel(id, "alice").recorded.state) == "forfeited");
@@ -125,7 +125,7 @@ TEST_CASE(
         static_cast<std::int64_t>(open.size()) * accounting::Epsilon::parse_down("0.001").units());
   for (const std::string& id : open) {
     const Answer answer = engine.show(id, {});
-    const bool seen = !answer.recorded.token.empty() || answer.asked.statistic == "value:score";
+    const bool seen = !answer.recorded.data_accessed_by.empty() || answer.asked.statistic == "value:score";
     CHECK(engine.cancel(id, "alice").recorded.state ==
           (seen ? RequestState::forfeited : RequestState::cancelled));
   }

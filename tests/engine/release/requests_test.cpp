@@ -88,9 +88,9 @@ TEST_CASE("commit: a second one returns the stored answer and costs nothing", "[
     // Any decision of the family names it.
     CHECK(waiting.commit(granted.recorded.decision_id, supplied).recorded.decision_id ==
           granted.recorded.decision_id);
-    CHECK(waiting
-              .commit(granted.recorded.token.empty() ? reserved.recorded.decision_id : granted.recorded.token,
-                      supplied)
+    const std::string& accessed = granted.recorded.data_accessed_by;
+    CHECK(accessed.empty() == supplied.has_value());
+    CHECK(waiting.commit(accessed.empty() ? reserved.recorded.decision_id : accessed, supplied)
               .recorded.replayed);
   }
   CHECK(waiting.audit().empty());
@@ -171,7 +171,7 @@ TEST_CASE("commit: a value against a token is refused before the token was issue
   CHECK_THROWS_AS(waiting.commit(reserved.recorded.decision_id, "3"), InvalidParameter);
   CHECK(decisions(waiting.engine) == 1);
   const Answer issued = waiting.engine.issue_token(reserved.recorded.decision_id, "alice");
-  CHECK(last(waiting) == "token_issued by alice");
+  CHECK(last(waiting) == "data_accessed by alice");
   CHECK(waiting.engine.issue_token(reserved.recorded.decision_id, "alice").recorded.token ==
         issued.recorded.token);
   CHECK(decisions(waiting.engine) == 2);
@@ -254,7 +254,7 @@ TEST_CASE("requests: every decision says how whoever it names was known", "[engi
         "reserved alice unix:1001\n"
         "cancelled alice unix:1002\n"
         "reserved alice unix:1001\n"
-        "token_issued alice token:t2\n"
+        "data_accessed alice token:t2\n"
         "granted alice token:t2\n");
   for (const char* via : {"", "alice", "token:", "unix:\n", "password:x"}) {
     CAPTURE(via);

@@ -36,7 +36,7 @@ std::string made(ServedClinic& clinic, const std::string& state) {
   if (state.empty()) return "";
   const bool pending = state == "pending";
   const bool granted = state == "granted";
-  const std::string more = state == "against a token" ? R"(,"data_token":true)" : "";
+  const std::string more = state == "against a token" ? R"(,"reservation":"data_token")" : "";
   const Reply reply =
       clinic.ask(kAlice, "POST", granted || pending ? "/v1/releases" : "/v1/reservations",
                  clinic.asks(pending ? "0.6" : "0.001", more.empty() ? "count" : "value:score", more));

@@ -20,7 +20,7 @@ std::string made(ServedClinic& clinic, const std::string& state) {
   if (state == "reserved") return ask("/v1/reservations", clinic.asks("0.001"));
   if (state == "reserved value") return ask("/v1/reservations", clinic.asks("0.001", "value:score"));
   if (state == "reserved token") {
-    return ask("/v1/reservations", clinic.asks("0.001", "value:score", R"(,"data_token":true)"));
+    return ask("/v1/reservations", clinic.asks("0.001", "value:score", R"(,"reservation":"data_token")"));
   }
   if (state == "cancelled") {
     const std::string id = ask("/v1/reservations", clinic.asks("0.001"));

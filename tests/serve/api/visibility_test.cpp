@@ -78,7 +78,8 @@ json event_list(ServedClinic& clinic, const Role& role, std::int64_t after) {
 Made asked(ServedClinic& clinic, const State& state) {
   Made made;
   made.from = clinic.engine->newest_seq();
-  made.asked = clinic.asks(state.epsilon, state.statistic, state.data_token ? R"(,"data_token":true)" : "");
+  made.asked =
+      clinic.asks(state.epsilon, state.statistic, state.data_token ? R"(,"reservation":"data_token")" : "");
   const Reply reply = clinic.ask(kAlice, "POST", state.route, made.asked);
   INFO(reply.response.body);
   REQUIRE(reply.body.contains("decision_id"));
@@ -94,7 +95,7 @@ void finish(ServedClinic& clinic, const State& state, Made& made) {
     REQUIRE(reply.status < 300);
   }
   if (state.data_token) {
-    const json token = clinic.ask(kSam, "GET", "/v1/requests/" + made.id).body.at("token");
+    const json token = clinic.ask(kSam, "GET", "/v1/requests/" + made.id).body.at("data_token");
     if (token.is_string()) made.token = token;
   }
   for (const json& event : event_list(clinic, kRoles[5], made.from)) made.last = event.at("decision_id");
@@ -302,7 +303,7 @@ TEST_CASE("the key again tells the asker of a value that others hand in no token
     CHECK(has_value(again.body) == (again.body.at("state") == "granted"));
     if (made.token.empty()) continue;
     CHECK(again.response.body.find(made.token) == std::string::npos);
-    CHECK(clinic.ask(kAlice, "GET", "/v1/requests/" + made.token).response.body.find("\"token\":\"") ==
+    CHECK(clinic.ask(kAlice, "GET", "/v1/requests/" + made.token).response.body.find("\"data_token\":\"") ==
           std::string::npos);
   }
 }

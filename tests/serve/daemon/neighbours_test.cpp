@@ -237,7 +237,7 @@ TEST_CASE("who goes away at any step leaves the same behind, whatever the data",
   CHECK(says(end, "sum:cost4: reserved"));
   CHECK(says(end, "value:score4: reserved granted"));
   CHECK(says(end, "r5: granted"));
-  CHECK(says(end, "sum:cost5: reserved token_issued granted"));
+  CHECK(says(end, "sum:cost5: reserved data_accessed granted"));
   CHECK(says(end, "value:score5: reserved granted"));
 }
 
@@ -276,7 +276,7 @@ TEST_CASE("told to end at any step it answers and records the same, whatever the
     const bool decided = step == Step::whole;
     const bool posted = step >= Step::half_the_body;
     CHECK(says(end, "r1: granted") == decided);
-    CHECK(says(end, decided ? "sum:cost1: reserved token_issued granted" : "sum:cost1: reserved"));
+    CHECK(says(end, decided ? "sum:cost1: reserved data_accessed granted" : "sum:cost1: reserved"));
     CHECK(says(end, posted ? "value:score1: reserved granted" : "value:score1: reserved"));
     CHECK(says(end, "release: 201") == decided);
     CHECK(says(end, "commit: 201") == decided);

@@ -106,12 +106,13 @@ struct Answer {
     std::string parent;               ///< the decision this one is about; "" without
     std::string deadline;             ///< until when a reserved or pending one stays; "" otherwise
     std::vector<Approval> approvals;  ///< so far; not in a history
-    /// Of a reservation against a data token: the token, once it was issued, which is 64 hexadecimal digits;
-    /// "" where the ledger has only its SHA-256, because the row was made of a line. Of another one, the id
-    /// of the decision from which on the data may have been seen. Else "".
+    /// The data token of a reservation that was made against one, once it was issued: 64 hexadecimal digits.
+    /// "" where the ledger has only its SHA-256, because the row was made of a line.
     std::string token;
-    std::string token_sha256 = {};  ///< in hexadecimal digits, of a token that is such digits; else ""
-    std::string ended_by;           ///< the decision that ended it without an answer; "" otherwise
+    std::string token_sha256 = {};  ///< of the data token, in hexadecimal digits; "" without one
+    /// The decision since which the data of a statistic computed here may have been seen; "" before it.
+    std::string data_accessed_by = {};
+    std::string ended_by;  ///< the decision that ended it without an answer; "" otherwise
     /// Of a request that waits or waited, as it stands and under the policy that is active: for approve().
     /// Means nothing else, and is another one after whatever was recorded about it, and under another policy.
     std::string tag = {};

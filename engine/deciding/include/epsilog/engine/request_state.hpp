@@ -21,16 +21,16 @@ namespace epsilog::engine {
 
 /// How a request stands, or what a single decision about it says.
 enum class RequestState {
-  granted,       ///< released and charged
-  refused,       ///< costs nothing
-  pending,       ///< waits for approvals; debits nothing
-  reserved,      ///< waits for its commit; what it costs is reserved
-  approved,      ///< of a single decision: somebody agreed
-  rejected,      ///< an approver said no; costs nothing
-  token_issued,  ///< of a single decision: from here on the data may have been seen
-  cancelled,     ///< given back, if anything had been reserved
-  expired,       ///< likewise, by its deadline
-  forfeited,     ///< cancelled or expired when the data may have been seen: charged in full, no release
+  granted,        ///< released and charged
+  refused,        ///< costs nothing
+  pending,        ///< waits for approvals; debits nothing
+  reserved,       ///< waits for its commit; what it costs is reserved
+  approved,       ///< of a single decision: somebody agreed
+  rejected,       ///< an approver said no; costs nothing
+  data_accessed,  ///< of a single decision: from here on the data may have been seen
+  cancelled,      ///< given back, if anything had been reserved
+  expired,        ///< likewise, by its deadline
+  forfeited,      ///< cancelled or expired when the data may have been seen: charged in full, no release
 };
 /// "granted", "refused", "pending", …
 [[nodiscard]] std::string_view name(RequestState state);
