@@ -28,9 +28,9 @@ TEST_CASE("audit: an untouched ledger verifies and every decision is counted", "
     CHECK(report.erase(field) == 1);
   }
   CHECK(report ==
-        json::parse(R"({"ok": true, "records": 4, "faults": [], "notes": [], "end_memory": "remembered",
+        json::parse(R"({"ok": true, "records": 4, "faults": [], "notes": [], "length_record": "present",
     "file_system": "local",
-                              "untold_replicas": [], "relocations": [], "events": [],
+                              "stale_replicas": [], "relocations": [], "events": [],
                               "claimed_approvals": null, "ended_credentials": null})"));
   CHECK(contains(bench.with_ledger({"audit", "verify"}).out, "verified: 4 decisions"));
   CHECK(bench.with_ledger({"audit", "verify", "--quiet"}).out.empty());

@@ -110,9 +110,9 @@ TEST_CASE("restore: what the replica holds after the backup is there again", "[c
   const Result done = lost.restore({"--why", "disk failed"});
   CAPTURE(done.err);
   CHECK(done.exit == 0);
-  CHECK(done.json()["restored"] == 1);
+  CHECK(done.json()["restored_lines"] == 1);
   CHECK(done.json()["replica"] == lost.bench.path("R"));
-  check_members(done.json(), R"({"dropped": 0, "dropped_from": null})");
+  check_members(done.json(), R"({"dropped_lines": 0, "dropped_from": null})");
   const std::string now = lost.bench.with_ledger({"audit", "export"}).out;
   CHECK(now.starts_with(lost.exported));
   CHECK(lines(now) == lines(lost.exported) + 1);

@@ -64,13 +64,13 @@ TEST_CASE("batch: a table is released as one, row by row in text, JSON, CSV and 
   CHECK(answer["rows"][0]["row"] == 1);
   CHECK(answer["rows"][0]["value"].get<std::string>() == "5");
   CHECK(answer["rows"][0]["simultaneous"].size() == 1);
-  CHECK(answer["rows"][1]["cells"][1]["keys"] == json::array({"A", "m"}));
+  CHECK(answer["rows"][1]["cells"][1]["groups"] == json::array({"A", "m"}));
   check_members(answer["rows"][2]["cells"][1], R"({"suppressed": true, "value": null})");
   CHECK(answer["rows"][3]["epsilon"]["charged"].get<std::string>() == "2000");
   CHECK(answer["rows"][3]["components"][0]["sensitivity"].get<std::string>() == "1");
 
   const std::string csv = ask(bench, {"--key", "k", "--format", "csv"}).out;
-  check_parts(csv, {"decision_id,dummy,row,statistic,by,where,keys.0,keys.1,value,", ",1,count,,,,,5,"});
+  check_parts(csv, {"decision_id,dummy,row,statistic,by,where,groups.0,groups.1,value,", ",1,count,,,,,5,"});
   CHECK(contains(csv, R"(,2,count,"[""ward"",""sex""]",,A,m,1,)"));
   CHECK(contains(csv, ",3,count,ward,,B,,,,,true,"));
   const std::string bare = ask(bench, {"--key", "k", "--quiet"}).out;
@@ -86,7 +86,7 @@ TEST_CASE("batch: history, report and export tell what each row asked and got", 
                  "units of clinic where ward = 'C': 2"));
   const std::string csv = bench.run({"audit", "export", "--format", "csv", "--ledger", "l.epsilog"}).out;
   CHECK(contains(csv, R"({""row"":1,""statistic"":""count"",""value"":""5""})"));
-  CHECK(contains(csv, R"({""keys"":[""A"",""f""],""value"":""1""})"));
+  CHECK(contains(csv, R"({""groups"":[""A"",""f""],""value"":""1""})"));
   CHECK(contains(bench.run({"history", "--format", "csv", "--ledger", "l.epsilog"}).out, R"(""row"":4,)"));
   CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
   const Result exported = bench.run({"audit", "export", "--ledger", "l.epsilog"});
@@ -150,7 +150,7 @@ TEST_CASE("batch: with --delta it is charged as one, and says by what and what t
   };
   const json plan = run({"plan", "--together", "--json"}).json();
   const std::string charged = plan["epsilon"]["charged"].get<std::string>();
-  CHECK(plan["composed"]["by"].get<std::string>() == "pld");
+  CHECK(plan["composed"]["accountant"].get<std::string>() == "pld");
   CHECK(plan["composed"]["sum"] == json({{"epsilon", "1.2"}, {"delta", "0"}}));
   CHECK(plan["delta"]["requested"].get<std::string>() == "0.000001");
   CHECK(plan["delta"]["charged"].get<std::string>() == "0.000001");
@@ -175,7 +175,7 @@ TEST_CASE("batch: with --delta it is charged as one, and says by what and what t
   const json shown = bench.run({"show", id, "--ledger", "l.epsilog", "--json"}).json();
   CHECK(shown["composed"] == plan["composed"]);
   CHECK(contains(decisions_of(bench.run({"history", "--ledger", "l.epsilog", "--json"}).out),
-                 R"("composed":{"by":"pld")"));
+                 R"("composed":{"accountant":"pld")"));
   CHECK(contains(bench.run({"audit", "report", "--ledger", "l.epsilog"}).out, charged));
   CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
   CHECK(bench.run({"audit", "replay", "--ledger", "l.epsilog"}).exit == 0);
@@ -219,7 +219,7 @@ TEST_CASE("batch: accuracies are wanted in place of epsilons, and a total of the
   };
   const json free = run({"plan", "--together", "--json"}).json();
   for (const std::size_t row : {0U, 1U}) {
-    const double a = std::stod(free["rows"][row]["accuracy"][0]["a"].get<std::string>());
+    const double a = std::stod(free["rows"][row]["accuracy"][0]["within"].get<std::string>());
     CHECK(a <= (row == 0 ? 10 : 500));
     CHECK(a > (row == 0 ? 9 : 450));
   }

@@ -49,7 +49,7 @@ TEST_CASE("batch: prints the columns of the input, the results and an error for 
   CHECK(result.exit == 0);
   CHECK(result.err.empty());
   CHECK(result.out ==
-        "epsilon,bound,alpha,lambda,grid,a,error\n"
+        "epsilon,bound,alpha,scale,grid,within,error\n"
         "0.1,20,0.05,10,16," +
             good +
             ",\n"
@@ -75,8 +75,8 @@ TEST_CASE("batch: an empty cell is an option not given, for which the command li
   const Result result = on_input(bench, with(kSnapping, {"--alpha", "0.05"}), table);
   const CsvTable rows = CsvTable::read(result.out);
   REQUIRE(rows.rows.size() == 4);
-  CHECK(rows.at(0, "a") == "36");
-  CHECK(rows.at(1, "a") == good);
+  CHECK(rows.at(0, "within") == "36");
+  CHECK(rows.at(1, "within") == good);
   CHECK(rows.at(1, "alpha").empty());
   CHECK(contains(rows.at(2, "error"), "--epsilon is required"));
   CHECK(contains(rows.at(3, "error"), "--bound is required"));
@@ -102,7 +102,7 @@ TEST_CASE("batch: bad rows say why, leave their results empty, and end with 3 af
   CHECK(result.exit == 3);
   CHECK(result.err == "epsilog: 8 of 10 rows are bad; each says why in its error\n");
   const CsvTable rows = CsvTable::read(result.out);
-  CHECK(rows.header == Header{"epsilon", "bound", "alpha", "lambda", "grid", "a", "error"});
+  CHECK(rows.header == Header{"epsilon", "bound", "alpha", "scale", "grid", "within", "error"});
   REQUIRE(rows.rows.size() == 10);
   const std::vector<std::pair<std::size_t, std::string>> expected = {
       {0, "line 2: --epsilon: '0' must be greater than 0"},
@@ -115,10 +115,10 @@ TEST_CASE("batch: bad rows say why, leave their results empty, and end with 3 af
       {8, "line 10: --epsilon: 'nan' is not a number: write it as 0.25, 1e-6 or 1/3"}};
   for (const auto& [row, message] : expected) {
     CHECK(rows.at(row, "error") == message);
-    for (const char* column : {"lambda", "grid", "a"}) CHECK(rows.at(row, column).empty());
+    for (const char* column : {"scale", "grid", "within"}) CHECK(rows.at(row, column).empty());
   }
   for (const std::size_t row : {1U, 9U}) {
-    CHECK(rows.at(row, "a") == good);
+    CHECK(rows.at(row, "within") == good);
     CHECK(rows.at(row, "error").empty());
   }
   CHECK(rows.at(2, "alpha") == "0,05");
@@ -172,7 +172,7 @@ TEST_CASE("batch: a header without rows gives a header without rows", "[cli][bat
   const Workbench bench;
   const Result result = on_input(bench, kSnapping, "epsilon,bound\n");
   CHECK(result.exit == 0);
-  CHECK(result.out == "epsilon,bound,lambda,grid,a,error\n");
+  CHECK(result.out == "epsilon,bound,scale,grid,within,error\n");
 }
 
 TEST_CASE("batch: with --json each row is one line, an object or an error", "[cli][batch][json]") {
@@ -238,7 +238,7 @@ TEST_CASE("batch: 5000 rows are answered by one process, each as it would be alo
   REQUIRE(rows.rows.size() == kRows);
   for (std::size_t i = 0; i < kRows; ++i) {
     CAPTURE(i);
-    REQUIRE(rows.at(i, "a").empty() == is_bad(i));
+    REQUIRE(rows.at(i, "within").empty() == is_bad(i));
     REQUIRE(rows.at(i, "error").empty() != is_bad(i));
     if (!is_bad(i)) REQUIRE(rows.at(i, "epsilon") == "1/" + std::to_string(i + 1));
   }
@@ -246,7 +246,7 @@ TEST_CASE("batch: 5000 rows are answered by one process, each as it would be alo
     const Result alone = bench.run({"accuracy", "snapping", "--sensitivity", "1", "--arithmetic", "exact",
                                     "--epsilon", rows.at(i, "epsilon"), "--bound", rows.at(i, "bound"),
                                     "--alpha", rows.at(i, "alpha"), "--quiet"});
-    CHECK(alone.out == rows.at(i, "a") + "\n");
+    CHECK(alone.out == rows.at(i, "within") + "\n");
   }
 }
 
@@ -282,7 +282,7 @@ TEST_CASE("batch: a row is answered before the next is written, at the other end
     return line;
   };
   CHECK(say("epsilon,bound\n0.1,"));
-  CHECK(hear() == "epsilon,bound,lambda,grid,a,error\n");
+  CHECK(hear() == "epsilon,bound,scale,grid,within,error\n");
   CHECK(say("20\n"));
   CHECK(hear() == "0.1,20,10,16," + good + ",\n");
   CHECK(say("0.1,20\n"));

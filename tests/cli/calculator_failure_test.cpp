@@ -84,7 +84,7 @@ TEST_CASE("calculators: ranges that contradict each other are refused", "[cli][c
   check_refused(bench.run(replaced(mean, "--count", "1.5")), "count");
   check_refused(bench.run(replaced(commands()[12], "--flakiness", "1e9")), "flakiness");
   check_refused(bench.run(replaced(commands()[12], "--partitions", "1.5")), "--partitions");
-  const Words scale = {"calibrate", "snapping", "--lambda", "1e-9", "--sensitivity", "1", "--bound", "1"};
+  const Words scale = {"calibrate", "snapping", "--scale", "1e-9", "--sensitivity", "1", "--bound", "1"};
   const Words narrow = with(scale, {"--precision", "53"});
   check_refused(bench.run(replaced(narrow, "--bound", "1e6")), "bound: ");
   const Words both = with(scale, {"--accuracy", "3"});

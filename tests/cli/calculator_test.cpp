@@ -138,7 +138,7 @@ TEST_CASE("calculators: JSON repeats what was asked, in canonical form", "[cli][
                                   "--sensitivity", "1", "--json"})
                             .json();
   check_members(snapping, R"({"bound": null, "arithmetic": "exact"})");
-  CHECK(snapping.at("accuracy").at(0).at("a") == snapping.at("a"));
+  CHECK(snapping.at("accuracy").at(0).at("within") == snapping.at("within"));
   const json bounded = bench
                            .run({"calibrate", "snapping", "--accuracy", "40", "--alpha", "0.05",
                                  "--sensitivity", "1", "--bound", "1000", "--json"})
@@ -170,7 +170,7 @@ TEST_CASE("calculators: the text for people names every result", "[cli][calculat
     CAPTURE(command_of(one), result.out, result.err);
     CHECK(result.exit == 0);
     CHECK(lines(result.out) >= 3);
-    const std::string name = one.results[0].field == "a" ? "accuracy" : one.results[0].field;
+    const std::string name = one.results[0].field == "within" ? "accuracy" : one.results[0].field;
     const std::string value = one.results[0].value.substr(0, 6);
     CHECK(contains(result.out, "  " + name + " "));
     if (one.results[0].value.find('e') == std::string::npos) CHECK(contains(result.out, value));

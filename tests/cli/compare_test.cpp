@@ -49,7 +49,7 @@ json accuracies_of(const json& plan) {
   json list = json::array();
   for (const json& one : plan.at("components")) {
     list.push_back({{"statistic", one.at("statistic")},
-                    {"lambda", one.at("lambda")},
+                    {"scale", one.at("scale")},
                     {"grid", one.at("grid")},
                     {"accuracy", one.at("accuracy")}});
   }
@@ -105,7 +105,7 @@ TEST_CASE("compare: each row is what plan says under a policy that names that me
       if (result.exit == 2) {  // a Gaussian mechanism without its delta
         CHECK(row.at("why") == plan.at("error").at("message"));
         CHECK(row.at("decision").is_null());
-        for (const char* none : {"a", "accuracy", "lambda", "grid", "components"}) {
+        for (const char* none : {"within", "accuracy", "scale", "grid", "components"}) {
           CHECK(row.at(none).is_null());
         }
         CHECK(row.at("loss").at("epsilon").is_null());
@@ -114,10 +114,10 @@ TEST_CASE("compare: each row is what plan says under a policy that names that me
       CHECK(row.at("decision") == plan.at("decision"));
       CHECK(row.at("why").is_null() == (result.exit == 0));
       CHECK(row.at("arithmetic") == plan.at("arithmetic"));
-      for (const char* same : {"accuracy", "lambda", "grid", "precision"})
+      for (const char* same : {"accuracy", "scale", "grid", "precision"})
         CHECK(row.at(same) == plan.at(same));
       CHECK(row.at("components") == accuracies_of(plan));
-      CHECK(row.at("a") == (plan.at("accuracy").empty() ? json() : plan.at("accuracy")[0].at("a")));
+      CHECK(row.at("within") == (plan.at("accuracy").empty() ? json() : plan.at("accuracy")[0].at("within")));
       CHECK(row.at("loss").at("epsilon") == plan.at("epsilon").at("charged"));
       CHECK(row.at("loss").at("adjusted") == plan.at("epsilon").at("adjusted"));
       CHECK(row.at("loss").at("delta") == (pure ? json("0") : plan.at("delta").at("charged")));
@@ -129,10 +129,10 @@ TEST_CASE("compare: each row is what plan says under a policy that names that me
       for (const json& account : forecast.at("accounts")) {
         const std::string measure = account.at("measure");
         json told = row.at("loss").value(measure, json());
-        for (const json& one : row.at("loss").at("renyi")) {
+        for (const json& one : row.at("loss").at("rdp")) {
           if ("rdp(" + one.at("order").get<std::string>() + ")" == measure) told = one.at("divergence");
         }
-        CHECK(told == account.at("asked"));
+        CHECK(told == account.at("charge"));
       }
     }
   }
@@ -145,19 +145,20 @@ TEST_CASE("compare: figures are those of formulas, and the least accuracy is mar
   check_members(comparison, R"({"epsilon": "0.1", "delta": "0.0000001", "rho": null})");
   // Two rows a patient: noise of scale 2/0.1, on whole numbers.
   const json laplace = row_of(comparison, "discrete_laplace", "exact");
-  CHECK(laplace.at("lambda") == "20");
-  CHECK(laplace.at("a") == std::to_string(discrete_laplace_accuracy(20, 0.05)));
-  CHECK(laplace.at("loss") == json::parse(R"({"epsilon": "0.1", "delta": "0", "rho": "0.005", "renyi": [],
+  CHECK(laplace.at("scale") == "20");
+  CHECK(laplace.at("within") == std::to_string(discrete_laplace_accuracy(20, 0.05)));
+  CHECK(laplace.at("loss") == json::parse(R"({"epsilon": "0.1", "delta": "0", "rho": "0.005", "rdp": [],
                                               "adjusted": "0.1"})"));
   CHECK(least_of(comparison) == "discrete_laplace exact");
   for (const json& row : comparison.at("mechanisms")) {
     CAPTURE(row.dump());
-    CHECK(std::stod(row.at("a").get<std::string>()) >= std::stod(laplace.at("a").get<std::string>()));
+    CHECK(std::stod(row.at("within").get<std::string>()) >=
+          std::stod(laplace.at("within").get<std::string>()));
     CHECK(row.at("alpha") == "0.05");
   }
   // Of rho, s^2 = D^2/(2 rho), to the last digits of a scale that is rounded up.
   const json gaussian = row_of(comparison, "discrete_gaussian", "exact");
-  const double scale = std::stod(gaussian.at("lambda").get<std::string>());
+  const double scale = std::stod(gaussian.at("scale").get<std::string>());
   const double rho = std::stod(gaussian.at("loss").at("rho").get<std::string>());
   CHECK(std::abs(rho * scale * scale / 2 - 1) < 1e-9);
 
@@ -185,13 +186,13 @@ TEST_CASE("compare: the first alpha decides, and every part of an answer", "[cli
   std::string dominating;
   for (const json& row : mean.at("mechanisms")) {
     if (row.at("components").is_null()) continue;
-    CHECK(row.at("a").is_null());
+    CHECK(row.at("within").is_null());
     REQUIRE(row.at("components").size() == 2);
     bool least = true;
     for (const json& other : mean.at("mechanisms")) {
       for (std::size_t part = 0; part < 2 && !other.at("components").is_null(); ++part) {
         const auto a = [part](const json& of) {
-          return std::stold(of.at("components")[part].at("accuracy")[0].at("a").get<std::string>());
+          return std::stold(of.at("components")[part].at("accuracy")[0].at("within").get<std::string>());
         };
         least = least && a(row) <= a(other);
       }
@@ -208,7 +209,7 @@ TEST_CASE("compare: of a proportion the accuracies are those of its counts, and 
       replaced(kClinicPolicy, "    columns:", "    allow: {statistics: [proportion]}\n    columns:"));
   const Words question = {"proportion:ward:A", "--epsilon", "0.5"};
   const json row = row_of(compared(bench, question), "discrete_laplace", "exact");
-  CHECK(row.at("a").is_null());
+  CHECK(row.at("within").is_null());
   CHECK(row.at("accuracy").empty());
   CHECK(row.at("components").at(0).at("accuracy").size() == 1);
   const Result text = bench.with_ledger(Words{"plan", "clinic"} + question + Words{"--compare"});
@@ -231,7 +232,7 @@ TEST_CASE("compare: of equal accuracies the smaller loss is marked", "[cli][comp
   Loss least{};
   std::size_t ties = 0;
   for (const json& row : comparison.at("mechanisms")) {
-    if (row.at("a") != "0") continue;
+    if (row.at("within") != "0") continue;
     ++ties;
     const json& loss = row.at("loss");
     CHECK(loss.at("epsilon") == "50");
@@ -242,7 +243,7 @@ TEST_CASE("compare: of equal accuracies the smaller loss is marked", "[cli][comp
     }
   }
   CHECK(ties >= 4);
-  CHECK(row_of(comparison, "discrete_gaussian", "exact").at("a") == "0");
+  CHECK(row_of(comparison, "discrete_gaussian", "exact").at("within") == "0");
   CHECK(least_of(comparison) == smallest);
   CHECK_FALSE(contains(smallest, "gaussian"));
 }
@@ -277,7 +278,7 @@ TEST_CASE(
                                .json()
                                .at("accounts")
                                .at(0);
-      CHECK(row.at("loss").at(account.at("measure").get<std::string>()) == account.at("asked"));
+      CHECK(row.at("loss").at(account.at("measure").get<std::string>()) == account.at("charge"));
     }
   }
 }
@@ -303,7 +304,7 @@ TEST_CASE("compare: says in one line why a mechanism cannot be taken, and ends a
   const json refused = compared(bench, {"count", "--epsilon", "1.5"}, 4);
   CHECK(least_of(refused).empty());
   CHECK(contains(row_of(refused, "snapping", "exact").at("why").get<std::string>(), "over by 0.5"));
-  CHECK(row_of(refused, "snapping", "exact").at("a").is_string());
+  CHECK(row_of(refused, "snapping", "exact").at("within").is_string());
   CHECK(row_of(refused, "snapping", "exact").at("loss").at("epsilon") == "1.5");
   CHECK(
       bench.with_ledger({"plan", "clinic", "count", "--epsilon", "1.5", "--compare", "--quiet"}).out.empty());

@@ -103,15 +103,15 @@ TEST_CASE("compose: the loss of snapping is the proved one", "[cli][calculator][
   const Workbench bench;
   const json given = composed(bench, {"snapping epsilon=0.1 count=3"}, {"--delta", "1e-6"});
   CHECK(epsilon(given, "pure") == parse_rational("0.3", "epsilon"));
-  const json exact = composed(bench, {"snapping lambda=10 sensitivity=1"}, {"--delta", "1e-6"});
+  const json exact = composed(bench, {"snapping scale=10 sensitivity=1"}, {"--delta", "1e-6"});
   CHECK(epsilon(exact, "pure") == parse_rational("0.1", "epsilon"));
   const json mpfr =
-      composed(bench, {"snapping lambda=10 sensitivity=1 bound=100 precision=53"}, {"--delta", "1e-6"});
+      composed(bench, {"snapping scale=10 sensitivity=1 bound=100 precision=53"}, {"--delta", "1e-6"});
   // 1/10 + (18 * 10 + 10) 2^-53.
   check_just_above(epsilon(mpfr, "pure"), "0.10000000000002109423746", "1e-20");
   check_members(mpfr["mechanisms"][0], R"({"precision": 53, "coordinates": 1})");
-  const json three = composed(
-      bench, {"snapping lambda=10 sensitivity=1 bound=100 precision=53 coordinates=3"}, {"--delta", "1e-6"});
+  const json three = composed(bench, {"snapping scale=10 sensitivity=1 bound=100 precision=53 coordinates=3"},
+                              {"--delta", "1e-6"});
   check_just_above(epsilon(three, "pure"), "0.10000000000006328271238", "1e-20");
 }
 
@@ -119,9 +119,9 @@ TEST_CASE("compose: snapping is Laplace noise to rdp and pld, and its rounding c
           "[cli][calculator][compose]") {
   const Workbench bench;
   const json laplace = composed(bench, {"laplace scale=10 sensitivity=1 count=100"}, {"--delta", "1e-6"});
-  const json exact = composed(bench, {"snapping lambda=10 sensitivity=1 count=100"}, {"--delta", "1e-6"});
+  const json exact = composed(bench, {"snapping scale=10 sensitivity=1 count=100"}, {"--delta", "1e-6"});
   for (const std::string& accountant : kAccountants) CHECK(exact[accountant] == laplace[accountant]);
-  const json mpfr = composed(bench, {"snapping lambda=10 sensitivity=1 bound=100 precision=118 count=100"},
+  const json mpfr = composed(bench, {"snapping scale=10 sensitivity=1 bound=100 precision=118 count=100"},
                              {"--delta", "1e-6"});
   for (const char* accountant : {"rdp", "pld"}) {
     CAPTURE(accountant);

@@ -54,7 +54,7 @@ TEST_CASE("audit export: as CSV it says of every decision what history --json sa
     }
     for (const char* measure : {"epsilon", "delta", "rho"}) {
       for (const char* part : {"requested", "charged"}) {
-        CHECK(table.at(i, std::string(measure) + "_" + part) == field(history[i], measure, part));
+        CHECK(table.at(i, std::string(measure) + "." + part) == field(history[i], measure, part));
       }
     }
     const std::string cells = table.at(i, "cells");
@@ -63,7 +63,7 @@ TEST_CASE("audit export: as CSV it says of every decision what history --json sa
     const json list = json::parse(cells);
     REQUIRE(list.size() == history[i]["cells"].size());
     for (std::size_t j = 0; j < list.size(); ++j) {
-      CHECK(list[j]["key"] == history[i]["cells"][j]["key"]);
+      CHECK(list[j]["group"] == history[i]["cells"][j]["group"]);
       CHECK(list[j]["value"] == history[i]["cells"][j]["value"]);
     }
   }

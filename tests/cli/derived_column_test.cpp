@@ -39,8 +39,8 @@ TEST_CASE("derived columns: are grouped by and compared, recorded by their names
   const Result kinds = ask({"count", "--by", "kind", "--key", "kinds", "--json"});
   REQUIRE(kinds.exit == 0);
   REQUIRE(kinds.json()["cells"].size() == 3);
-  CHECK(kinds.json()["cells"][0]["key"] == "heart");
-  CHECK(kinds.json()["cells"][2]["key"] == "rest");
+  CHECK(kinds.json()["cells"][0]["group"] == "heart");
+  CHECK(kinds.json()["cells"][2]["group"] == "rest");
   CHECK(
       ask({"count", "--where", "age_band in ('[18,65)', '[0,18)') and month != '2024-01'", "--quiet"}).out ==
       "2\n");
@@ -86,7 +86,7 @@ TEST_CASE(
                                   "--dummy", "--policy", "clinic.yaml", "--json"});
   REQUIRE(dummy.exit == 0);
   const json answer = dummy.json();
-  for (const json& cell : answer["cells"]) CHECK(cell["key"] != "");
+  for (const json& cell : answer["cells"]) CHECK(cell["group"] != "");
   CHECK(answer["cells"].size() == 3);
 
   REQUIRE(

@@ -144,14 +144,14 @@ TEST_CASE("dummy run: JSON has the fields of a release, dummy first, and null fo
     }
     for (const char* none :
          {"decision_id", "seq", "ledger_id", "created_at", "durable", "via", "key", "policy_version",
-          "decided_under", "rules", "program", "log", "data_token", "deadline", "same_question"}) {
+          "decided_under", "rules", "build", "log", "data_token", "deadline", "same_question"}) {
       CAPTURE(none);
       CHECK(said[none].is_null());
     }
     CHECK(said["accounts"].empty());
     CHECK(said["replayed"] == false);
-    for (const char* same : {"epsilon", "mechanism", "lambda", "grid", "bound", "accuracy", "unit",
-                             "relation", "decision", "state", "post_processing", "notes"}) {
+    for (const char* same : {"epsilon", "mechanism", "scale", "grid", "bound", "accuracy", "unit",
+                             "neighbours", "decision", "state", "post_processing", "notes"}) {
       CAPTURE(same);
       CHECK(said[same] == fields[same]);
     }

@@ -44,7 +44,8 @@ TEST_CASE("forecast: says how many more releases fit, and they do", "[cli][forec
   const json object = forecast.json();
   check_members(object, R"({"releases": 3, "never": false, "epsilon": "0.3"})");
   CHECK(object["binding"] == json::parse(R"([{"scope": "", "measure": "epsilon"}])"));
-  check_members(object["accounts"][0], R"({"asked": "0.3", "remaining": "1", "releases": 3, "binds": true})");
+  check_members(object["accounts"][0],
+                R"({"charge": "0.3", "remaining": "1", "releases": 3, "binds": true})");
   CHECK(object["accuracy"][0]["alpha"] == "0.05");
   CHECK(asked("forecast", {"--quiet"}).out == "3\n");
   for (int i = 0; i < 3; ++i) CHECK(asked("release", {}).exit == 0);
@@ -69,11 +70,11 @@ TEST_CASE("forecast: for k releases the best that fits, for an accuracy the leas
   const json accurate =
       bench.with_ledger({"forecast", "clinic", "count", "--accuracy", "30", "--alpha", "0.05", "--json"})
           .json();
-  CHECK(accurate["wanted"] == json::parse(R"({"alpha": "0.05", "a": "30"})"));
+  CHECK(accurate["wanted"] == json::parse(R"({"alpha": "0.05", "within": "30"})"));
   const std::string epsilon = accurate["epsilon"];
   const json plan = bench.with_ledger({"plan", "clinic", "count", "--epsilon", epsilon, "--json"}).json();
-  CHECK(plan["accuracy"][0]["a"] == accurate["accuracy"][0]["a"]);
-  CHECK(std::stod(plan["accuracy"][0]["a"].get<std::string>()) <= 30);
+  CHECK(plan["accuracy"][0]["within"] == accurate["accuracy"][0]["within"]);
+  CHECK(std::stod(plan["accuracy"][0]["within"].get<std::string>()) <= 30);
 
   const Result never =
       bench.with_ledger({"forecast", "clinic", "count", "--count", "1000000000001", "--json"});
@@ -108,21 +109,21 @@ TEST_CASE("forecast: of an assumed count a mean has the least epsilon for an acc
                      "40",       "--assume-count", "500",       "--json"};
   const json found = bench.with_ledger(ask).json();
   REQUIRE(found["epsilon"].is_string());
-  CHECK(found["wanted"]["a"] == "40");
+  CHECK(found["wanted"]["within"] == "40");
   CHECK(found["accuracy"].empty());
   CHECK(found["assumed"]["count"] == 500);
   const auto told = [&bench](const std::string& epsilon) {
     return bench
         .with_ledger({"plan", "clinic", "mean:cost", "--epsilon", epsilon, "--assume-count", "500", "--alpha",
                       "0.05", "--json"})
-        .json()["assumed"]["accuracy"][0]["a"];
+        .json()["assumed"]["accuracy"][0]["within"];
   };
   const std::string epsilon = found["epsilon"];
-  CHECK(told(epsilon) == found["assumed"]["accuracy"][0]["a"]);
+  CHECK(told(epsilon) == found["assumed"]["accuracy"][0]["within"]);
   const Rational least = parse_rational(epsilon, "epsilon");
-  CHECK(parse_rational(told(epsilon).get<std::string>(), "a") <= 40);
+  CHECK(parse_rational(told(epsilon).get<std::string>(), "within") <= 40);
   const Rational less = least - epsilog::accounting::power_of_ten(-12);
-  CHECK(parse_rational(told(epsilog::accounting::text(less)).get<std::string>(), "a") > 40);
+  CHECK(parse_rational(told(epsilog::accounting::text(less)).get<std::string>(), "within") > 40);
   // Beside its parts, and in what is forecast.
   const Result text = bench.with_ledger(
       {"plan", "clinic", "mean:cost", "--epsilon", "0.2", "--assume-count", "500", "--count", "2"});
@@ -131,7 +132,7 @@ TEST_CASE("forecast: of an assumed count a mean has the least epsilon for an acc
                            .with_ledger({"plan", "clinic", "proportion:ward:A", "--epsilon", "0.2",
                                          "--assume-count", "1", "--count", "2", "--json"})
                            .json();
-  CHECK(planned["assumed"]["accuracy"][0]["a"] == "1");  // of one row nothing is known
+  CHECK(planned["assumed"]["accuracy"][0]["within"] == "1");  // of one row nothing is known
   CHECK(planned["for_count"]["assumed"]["count"] == 1);
   CHECK_FALSE(bench.with_ledger({"plan", "clinic", "mean:cost", "--epsilon", "0.2", "--json"})
                   .json()
@@ -200,7 +201,7 @@ TEST_CASE("plan batch: requests are planned in order against what those before w
   const auto decisions = [&] {
     Words found;
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {
-      found.push_back(rows.at(i, "decision") + " " + rows.at(i, "charged_epsilon") + " " +
+      found.push_back(rows.at(i, "decision") + " " + rows.at(i, "epsilon.charged") + " " +
                       rows.at(i, "replayed"));
     }
     return found;
@@ -260,8 +261,8 @@ TEST_CASE("plan batch: the command line fills in what the rows leave out", "[cli
       planned_table(bench, "where,epsilon\nage > 65,\n,0.5\n", {"clinic", "count", "--epsilon", "0.1"});
   CHECK(result.exit == 0);
   const CsvTable rows = CsvTable::read(result.out);
-  CHECK(rows.at(0, "charged_epsilon") == "0.1");
-  CHECK(rows.at(1, "charged_epsilon") == "0.5");
+  CHECK(rows.at(0, "epsilon.charged") == "0.1");
+  CHECK(rows.at(1, "epsilon.charged") == "0.5");
 }
 
 TEST_CASE("plan batch: a bad row says why, and the others are planned", "[cli][forecast][batch][negative]") {

@@ -45,7 +45,7 @@ TEST_CASE(
     const Rational value = number(answer["value"]);
     for (std::size_t i = 0; i < 2; ++i) {
       const json& interval = answer["interval"][i];
-      const Rational a = number(answer["accuracy"][i]["a"]);
+      const Rational a = number(answer["accuracy"][i]["within"]);
       CHECK(number(interval["low"]) <= number(interval["high"]));
       const Rational low_decimal = Rational(interval["low_decimal"].get<double>());
       const Rational high_decimal = Rational(interval["high_decimal"].get<double>());

@@ -59,7 +59,7 @@ const Shape kReason = {{"code", is_text},
                        {"scope", is_text},
                        {"limit", is_quantity_or_null},
                        {"spent", is_quantity_or_null},
-                       {"asked", is_quantity_or_null},
+                       {"charge", is_quantity_or_null},
                        {"over_by", is_quantity_or_null},
                        {"fits", is_quantity_or_null},
                        {"message", is_text}};
@@ -68,10 +68,10 @@ const Shape kEpsilon = {{"requested", is_quantity},
                         {"adjusted", is_quantity_or_null},
                         {"published", is_quantity_or_null}};
 const Shape kComponent = {{"statistic", is_text},         {"epsilon", is_quantity},
-                          {"sensitivity", is_quantity},   {"lambda", is_quantity},
+                          {"sensitivity", is_quantity},   {"scale", is_quantity},
                           {"grid", is_quantity},          {"bound", is_quantity},
                           {"value", is_quantity_or_null}, {"precision", is_count_or_null}};
-const Shape kCell = {{"key", is_text},
+const Shape kCell = {{"group", is_text},
                      {"value", is_quantity_or_null},
                      {"value_decimal", is_number_or_null},
                      {"value_hex", is_text_or_null}};
@@ -107,7 +107,8 @@ void check_answer(const json& answer, bool with_accuracy) {
   }
   CHECK(answer.contains("accuracy") == with_accuracy);
   if (!with_accuracy) return;
-  for (const json& one : answer["accuracy"]) check_shape(one, {{"alpha", is_quantity}, {"a", is_quantity}});
+  for (const json& one : answer["accuracy"])
+    check_shape(one, {{"alpha", is_quantity}, {"within", is_quantity}});
 }
 
 }  // namespace
@@ -223,8 +224,8 @@ TEST_CASE("json: multiple alphas give one accuracy each, tighter for larger alph
   REQUIRE(answer["accuracy"].size() == 2);
   CHECK(answer["accuracy"][0]["alpha"] == "0.05");
   CHECK(answer["accuracy"][1]["alpha"] == "0.01");
-  CHECK(std::stod(answer["accuracy"][0]["a"].get<std::string>()) <
-        std::stod(answer["accuracy"][1]["a"].get<std::string>()));
+  CHECK(std::stod(answer["accuracy"][0]["within"].get<std::string>()) <
+        std::stod(answer["accuracy"][1]["within"].get<std::string>()));
 }
 
 TEST_CASE("json: every failure is {error: {code, message}} on standard output, and a line on standard error",
@@ -249,21 +250,21 @@ TEST_CASE("json: every failure is {error: {code, message}} on standard output, a
               {{"file", is_text}, {"line", is_count}, {"column", is_count}, {"message", is_text}});
 }
 
-TEST_CASE("json: accuracy snapping has lambda, grid and a", "[cli][json][exact]") {
+TEST_CASE("json: accuracy snapping has scale, grid and within", "[cli][json][exact]") {
   const Workbench bench;
   const std::vector<std::string> words = {"accuracy", "snapping",     "--epsilon", "0.1",     "--sensitivity",
                                           "1",        "--bound",      "20",        "--alpha", "0.05",
                                           "--json",   "--arithmetic", "exact"};
   const json report = bench.run(words).json();
-  check_members(report, R"({"lambda": "10", "grid": "16", "alpha": "0.05"})");
+  check_members(report, R"({"scale": "10", "grid": "16", "alpha": "0.05"})");
   // Reference value 31.02585 for D = 1, epsilon = 0.1, B = 20; rounded up, at least 17 digits.
-  const std::string a = report["a"];
+  const std::string a = report["within"];
   CHECK(a.substr(0, 7) == "31.0258");
   CHECK(a.size() >= 18);
   check_shape(report["epsilon"], kEpsilon);
   std::vector<std::string> other = words;
   other[9] = "0.01";
-  CHECK(bench.run(other).json()["a"] == "36");
+  CHECK(bench.run(other).json()["within"] == "36");
   const json mpfr = bench.run({words.begin(), words.end() - 2}).json();
   check_members(mpfr, R"({"arithmetic": "mpfr", "grid": "16"})");
   CHECK(mpfr["precision"].get<int>() >= 118);

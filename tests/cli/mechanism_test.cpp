@@ -34,17 +34,18 @@ TEST_CASE("mechanism: release, show, history and plan describe it alike", "[cli]
       CHECK(answer["mechanism"] == mechanism);
       check_members(answer, R"({"arithmetic": "exact", "precision": null, "bound": null,
           "sensitivity": "2"})");
-      CHECK(answer["lambda"].is_string());
+      CHECK(answer["scale"].is_string());
       CHECK(answer["grid"].is_string());
       check_members(answer["epsilon"], R"({"requested": "0.25", "charged": "0.25", "published": null})");
       const json& component = answer["components"][0];
       CHECK(component["centre"].is_null());
-      CHECK(component["inflated"].is_string());
+      CHECK(component[mechanism == "discrete_gaussian" ? "grid_sensitivity_l2_squared" : "grid_sensitivity"]
+                .is_string());
       if (mechanism == "discrete_laplace") {
         CHECK(answer["delta"].is_null());
         for (const char* field : {"delta", "sensitivity_l2_squared", "rho", "adjusted_delta"})
           CHECK(component[field].is_null());
-        check_members(answer, R"({"lambda": "8", "grid": "1"})");
+        check_members(answer, R"({"scale": "8", "grid": "1"})");
         CHECK(answer["epsilon"]["adjusted"] == "0.25");
       } else {
         check_members(answer["delta"], R"({"requested": "0.00000025", "charged": "0.00000025"})");
@@ -55,7 +56,7 @@ TEST_CASE("mechanism: release, show, history and plan describe it alike", "[cli]
     }
     CHECK(shown["value"] == released["value"]);
     CHECK(plan["accuracy"] == released["accuracy"]);
-    CHECK(plan["accuracy"][0]["a"].is_string());
+    CHECK(plan["accuracy"][0]["within"].is_string());
     CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
   }
 }
@@ -64,7 +65,8 @@ TEST_CASE("mechanism: a snapped release has no delta and no fields of the others
   const Workbench bench(kClinicPolicy);
   const json released = run_json(bench, {"release", "clinic", "count", "--epsilon", "0.25"});
   CHECK(released["delta"].is_null());
-  for (const char* field : {"delta", "sensitivity_l2_squared", "inflated", "rho", "adjusted_delta"}) {
+  for (const char* field : {"delta", "sensitivity_l2_squared", "grid_sensitivity",
+                            "grid_sensitivity_l2_squared", "rho", "adjusted_delta"}) {
     CAPTURE(field);
     CHECK(released["components"][0].at(field).is_null());
   }
@@ -96,7 +98,7 @@ TEST_CASE("mechanism: a Gaussian on a pure budget is refused by name with code 4
     REQUIRE(refused["reasons"].size() == 1);
     const json& reason = refused["reasons"][0];
     check_members(reason, R"({"code": "measure_not_expressible", "number": 6})");
-    for (const char* amount : {"measure", "limit", "spent", "asked", "over_by", "fits"}) {
+    for (const char* amount : {"measure", "limit", "spent", "charge", "over_by", "fits"}) {
       CAPTURE(amount);
       CHECK(reason[amount].is_null());
     }
@@ -170,7 +172,7 @@ TEST_CASE("mechanism: the text names it with scale, grid, cost and both budgets"
 }
 
 TEST_CASE("audit: a restated delta or scale is found", "[cli][audit][negative][mechanism]") {
-  for (const char* field : {"delta", "rho", "lambda", "adjusted_delta", "sensitivity_l2_squared"}) {
+  for (const char* field : {"delta", "rho", "scale", "adjusted_delta", "sensitivity_l2_squared"}) {
     const Workbench bench(clinic_by("gaussian"));
     REQUIRE(bench.with_ledger(ask("gaussian", {"release", "clinic", "count"})).exit == 0);
     tamper(bench.path("L"),
@@ -307,7 +309,7 @@ TEST_CASE("quantile: the command plans, releases, tells and verifies it, and say
   CHECK(told.exit == 0);
   check_parts(told.out, {"with 95 % confidence within ", " rows of the exact median\n"});
   // Both ends are in reach of the rank error if half of the rows are no more than that.
-  const std::string error = planned.at("rank_accuracy")[0].at("a");
+  const std::string error = planned.at("rank_accuracy")[0].at("within");
   const std::string few = planned.at("rank_accuracy")[0].at("any_value_to");
   CHECK(std::stod(few) == std::floor(2 * std::stod(error)));
   CHECK(contains(told.out, "may be any value of " + few + " rows or fewer\n"));
@@ -336,16 +338,16 @@ TEST_CASE("quantile: the command plans, releases, tells and verifies it, and say
             .exit == 3);
   const json several = json::parse(ask({"release", "quantiles:age:0.25,0.75", "--json"}).out);
   REQUIRE(several.at("cells").size() == 2);
-  CHECK(several.at("cells")[0].at("key") == "0.25");
-  CHECK(several.at("cells")[1].at("key") == "0.75");
+  CHECK(several.at("cells")[0].at("group") == "0.25");
+  CHECK(several.at("cells")[1].at("group") == "0.75");
   CHECK(several.at("value").is_null());
   CHECK(several.at("rank_accuracy")[0].at("quantile") == "0.25");
   CHECK(contains(ask({"plan", "quantiles:age:0.25,0.75"}).out, "times the most rows at one value"));
   const Result by = ask({"release", "quantiles:age:0.25,0.75", "--by", "ward", "--json", "--key", "k"});
   const json cells = json::parse(by.out).at("cells");
   REQUIRE(cells.size() == 6);
-  CHECK(cells[1].at("key").is_null());
-  CHECK(cells[1].at("keys") == json::array({"A", "0.75"}));
+  CHECK(cells[1].at("group").is_null());
+  CHECK(cells[1].at("groups") == json::array({"A", "0.75"}));
   CHECK(json::parse(by.out).at("rank_accuracy")[1].at("quantile") == "0.75");
   CHECK(json::parse(by.out).at("rank_accuracy").size() == 2);
   const auto again = [&](std::vector<std::string> more) {
@@ -354,7 +356,7 @@ TEST_CASE("quantile: the command plans, releases, tells and verifies it, and say
   };
   const std::string value = cells[1].at("value").get<std::string>();
   CHECK(contains(again({"--quiet"}), "A\t0.75\t" + value + "\n"));
-  CHECK(contains(again({"--format", "csv"}), "keys.0,keys.1,value"));
+  CHECK(contains(again({"--format", "csv"}), "groups.0,groups.1,value"));
   CHECK(contains(again({"--format", "csv"}), ",A,0.75," + value + ","));
   CHECK(contains(again({}), "  ward     0.25  0.75\n"));  // as wide as "it's, C"
   CHECK(contains(again({"--verbose"}), "ward  "));
@@ -397,7 +399,7 @@ TEST_CASE(
   const json& drawn = share.at("components")[0];
   CHECK(drawn.at("value").is_null());
   REQUIRE(drawn.at("cells").size() == 2);
-  check_members(drawn.at("cells")[0], R"({"rows": "value", "key": null})");
+  check_members(drawn.at("cells")[0], R"({"rows": "value", "group": null})");
   CHECK(drawn.at("cells")[1].at("rows") == "other");
   const json shown = json::parse(bench.with_ledger({"show", share.at("decision_id"), "--json"}).out);
   CHECK(shown.at("components") == share.at("components"));
@@ -406,7 +408,7 @@ TEST_CASE(
   const json by_ward = json::parse(ask({"release", "proportion:ward:A", "--by", "ward", "--json"}).out);
   const std::size_t wards = by_ward.at("cells").size();
   REQUIRE(by_ward.at("components")[0].at("cells").size() == 2 * wards);
-  CHECK(by_ward.at("components")[0].at("cells")[3].at("key") == by_ward.at("cells")[1].at("key"));
+  CHECK(by_ward.at("components")[0].at("cells")[3].at("group") == by_ward.at("cells")[1].at("group"));
   CHECK(by_ward.at("cells")[0].at("simultaneous").size() == 1);
   const Result told = ask({"release", "proportion:ward:A", "--by", "ward"});
   CHECK(told.exit == 0);

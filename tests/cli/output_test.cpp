@@ -26,7 +26,7 @@ TEST_CASE(
     CAPTURE(part, result.out);
     CHECK(contains(result.out, part));
   }
-  for (const char* part : {"snapping", "lambda", "proved"}) {
+  for (const char* part : {"snapping", "scale", "proved"}) {
     CAPTURE(part);
     CHECK_FALSE(contains(result.out, part));
     CHECK(contains(bench.with_ledger({"show", only_id(bench), "--verbose"}).out, part));

@@ -33,7 +33,7 @@ std::string mechanism_of(const json& component, int count) {
   const auto word = [&](const char* name, const char* field) {
     return std::string(" ") + name + "=" + component[field].get<std::string>();
   };
-  return "snapping" + word("lambda", "lambda") + word("sensitivity", "sensitivity") + word("bound", "bound") +
+  return "snapping" + word("scale", "scale") + word("sensitivity", "sensitivity") + word("bound", "bound") +
          " precision=" + component["precision"].dump() + " coordinates=" + component["coordinates"].dump() +
          " count=" + std::to_string(count);
 }

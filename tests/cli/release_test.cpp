@@ -37,7 +37,7 @@ TEST_CASE("budget: ten releases of 0.1 spend exactly 1 and the eleventh is refus
   CHECK(answer["decision"] == "refused");
   REQUIRE(answer["reasons"].size() == 1);
   const json& reason = answer["reasons"][0];
-  check_members(reason, R"({"code": "dataset_budget_exceeded", "limit": "1", "spent": "1", "asked": "0.1",
+  check_members(reason, R"({"code": "dataset_budget_exceeded", "limit": "1", "spent": "1", "charge": "0.1",
       "over_by": "0.1", "fits": "0"})");
   CHECK(answer["value"].is_null());
   CHECK(answer["epsilon"]["charged"] == "0");
@@ -93,8 +93,8 @@ TEST_CASE("plan: the release that follows has the mechanism and accuracy that we
     CAPTURE(statistic);
     const json plan = bench.with_ledger({"plan", "clinic", statistic, "--epsilon", "0.1", "--json"}).json();
     const json answer = release(bench, {"clinic", statistic, "--epsilon", "0.1"}).json();
-    for (const char* field : {"mechanism", "arithmetic", "precision", "sensitivity", "bound", "lambda",
-                              "grid", "accuracy", "epsilon", "statistic", "dataset", "policy_version"}) {
+    for (const char* field : {"mechanism", "arithmetic", "precision", "sensitivity", "bound", "scale", "grid",
+                              "accuracy", "epsilon", "statistic", "dataset", "policy_version"}) {
       CAPTURE(field);
       CHECK(plan[field] == answer[field]);
     }
@@ -298,9 +298,9 @@ TEST_CASE("by: one cell for each declared value, in declared order", "[cli]") {
   for (const json& answer : {by, histogram}) {
     check_members(answer, R"({"statistic": "count", "by": "ward", "value": null})");
     REQUIRE(answer["cells"].size() == 3);
-    CHECK(answer["cells"][0]["key"] == "A");
-    CHECK(answer["cells"][1]["key"] == "B");
-    CHECK(answer["cells"][2]["key"] == "it's, C");
+    CHECK(answer["cells"][0]["group"] == "A");
+    CHECK(answer["cells"][1]["group"] == "B");
+    CHECK(answer["cells"][2]["group"] == "it's, C");
     const Rational centre = number(answer["components"][0]["centre"]);
     for (const json& cell : answer["cells"]) {
       const Rational from_centre = number(cell["value"]) - centre;
@@ -427,7 +427,7 @@ TEST_CASE("mean of a private number of rows: two components, charged once, nothi
   REQUIRE(answer["components"].size() == 2);
   CHECK(number(answer["components"][0]["epsilon"]) + number(answer["components"][1]["epsilon"]) ==
         Rational(1, 5));
-  for (const char* field : {"lambda", "grid", "bound"}) {
+  for (const char* field : {"scale", "grid", "bound"}) {
     CHECK(answer[field].is_null());
     for (const json& component : answer["components"]) CHECK(component[field].is_string());
   }
@@ -457,7 +457,7 @@ TEST_CASE("arithmetic: the policy's choice of exact or mpfr shows in the answer"
   check_members(exact, R"({"arithmetic": "exact", "precision": null})");
   check_members(exact["epsilon"], R"({"published": null, "adjusted": "0.1"})");
   // D/epsilon = 2 * 500 / 0.1.
-  check_members(exact, R"({"lambda": "10000", "grid": "16384"})");
+  check_members(exact, R"({"scale": "10000", "grid": "16384"})");
 }
 
 TEST_CASE("names: unknown dataset, column, query, id and an underivable statistic end with 3",

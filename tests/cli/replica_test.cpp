@@ -60,7 +60,7 @@ TEST_CASE("replica: a ledger that was put back is refused, recovered, and goes o
       bench.with_ledger({"recover", "--from", "R", "--why", "the wrong copy", "--as", "cleo", "--json"});
   CAPTURE(recovered.err);
   CHECK(recovered.exit == 0);
-  check_members(recovered.json(), R"({"restored": 1, "dropped": 0})");
+  check_members(recovered.json(), R"({"restored_lines": 1, "dropped_lines": 0})");
   const Result again = bench.with_ledger(release("b"));
   CHECK(again.json()["value"] == told.json()["value"]);
   CHECK(again.json()["replayed"] == true);

@@ -57,7 +57,7 @@ TEST_CASE("reserve: prints id, deadline and plan, holds the cost, and commit rel
   check_members(reserved, R"({"decision": "granted", "state": "reserved", "value": null})");
   CHECK(reserved["deadline"].get<std::string>() > reserved["created_at"].get<std::string>());
   CHECK(reserved["approvals"].is_null());
-  for (const char* field : {"mechanism", "lambda", "grid", "bound", "accuracy", "epsilon"}) {
+  for (const char* field : {"mechanism", "scale", "grid", "bound", "accuracy", "epsilon"}) {
     CAPTURE(field);
     CHECK(reserved[field] == plan[field]);
   }

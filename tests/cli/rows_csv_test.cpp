@@ -331,7 +331,7 @@ TEST_CASE("csv: numbers are exact, texts are taken for no formula, and nothing i
   CAPTURE(negative.out);
   const CsvTable values = CsvTable::read(negative.out);
   REQUIRE(values.rows.size() == 1);
-  CHECK(values.at(0, "key").empty());
+  CHECK(values.at(0, "group").empty());
   for (const char* column : {"value", "value_decimal", "value_hex", "interval.0.low", "interval.0.high"}) {
     CAPTURE(column);
     CHECK(values.at(0, column).substr(0, 1) == "-");
@@ -345,7 +345,7 @@ TEST_CASE("csv: numbers are exact, texts are taken for no formula, and nothing i
     CHECK(dummies.at(row, "dummy") == "true");
     CHECK(dummies.at(row, "decision_id").empty());
   }
-  CHECK(dummies.at(2, "key") == "it's, C");
+  CHECK(dummies.at(2, "group") == "it's, C");
   // A table of requests is CSV in any case.
   Streams table;
   table.input = "epsilon\n0.1\n";

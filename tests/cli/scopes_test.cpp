@@ -34,7 +34,7 @@ TEST_CASE("scopes: a release reports every account it touched, with its filter a
   const json answer = result.json();
   CHECK(answer.at("purpose").get<std::string>() == "planning");
   CHECK(answer.at("unit").get<std::string>() == "row");
-  CHECK(answer.at("relation").get<std::string>() == "replace-one");
+  CHECK(answer.at("neighbours").get<std::string>() == "replace-one");
   REQUIRE(answer.at("accounts").size() == 3);
   CHECK(account(answer.at("accounts"), "period:").at("spent").get<std::string>() == "0.2");
   CHECK(account(answer.at("accounts"), "principal:alice").at("remaining").get<std::string>() == "0.1");
@@ -66,7 +66,7 @@ TEST_CASE("scopes: a refusal says of every scope what is asked, what fits and wh
   CHECK(reasons[1].at("changes_at").is_null());
   CHECK(reasons[1].at("reserved").get<std::string>() == "0");
   CHECK(reasons[2].at("code").get<std::string>() == "role_limit_exceeded");
-  CHECK(reasons[2].at("asked").get<std::string>() == "0.18");
+  CHECK(reasons[2].at("charge").get<std::string>() == "0.18");
   CHECK(reasons[2].at("fits").get<std::string>() == "0.08");
   const std::string text = ask(bench, "alice", "0.6", {}).err;
   check_parts(text, {"a new period begins at", "principal:alice"});
@@ -79,7 +79,7 @@ TEST_CASE("scopes: whoever may not ask is told so and nothing else", "[cli][scop
   REQUIRE(stranger.json().at("reasons").size() == 1);
   CHECK(stranger.json().at("reasons")[0].at("code").get<std::string>() == "principal_not_allowed");
   // Nor how the question would be answered, and what it would cost.
-  for (const char* of_plan : {"mechanism", "sensitivity", "bound", "grid", "cells", "unit", "relation"}) {
+  for (const char* of_plan : {"mechanism", "sensitivity", "bound", "grid", "cells", "unit", "neighbours"}) {
     CAPTURE(of_plan);
     CHECK(stranger.json().at(of_plan).is_null());
   }

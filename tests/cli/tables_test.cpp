@@ -38,25 +38,25 @@ TEST_CASE("tables: two columns are shown as a table, more and what is made of pa
         "f\t[0,25)\t1\nf\t[25,100)\t1\nm\t[0,25)\t1\nm\t[25,100)\t1\n");
 }
 
-TEST_CASE("tables: JSON has a list of keys for each cell, and tables of decisions too", "[cli][table]") {
+TEST_CASE("tables: JSON has a list of groups for each cell, and tables of decisions too", "[cli][table]") {
   const Workbench bench;
   make_table_ledger(bench);
   const json answer = ask(bench, {"count", "--by", "ward,sex", "--key", "k", "--json"}).json();
   CHECK(answer["by"] == json::array({"ward", "sex"}));
   REQUIRE(answer["cells"].size() == 6);
-  CHECK(answer["cells"][1]["key"].is_null());
-  CHECK(answer["cells"][1]["keys"] == json::array({"A", "m"}));
+  CHECK(answer["cells"][1]["group"].is_null());
+  CHECK(answer["cells"][1]["groups"] == json::array({"A", "m"}));
   CHECK(answer["cells"][1]["value"].get<std::string>() == "1");
   CHECK(answer["cells"][1]["interval"].size() == 1);
-  CHECK(answer["components"][0]["cells"][4]["keys"] == json::array({"C", "f"}));
+  CHECK(answer["components"][0]["cells"][4]["groups"] == json::array({"C", "f"}));
   const json one = ask(bench, {"count", "--by", "ward", "--json"}).json();
   CHECK(one["by"].get<std::string>() == "ward");
-  CHECK(one["cells"][0]["key"].get<std::string>() == "A");
-  CHECK_FALSE(one["cells"][0].contains("keys"));
+  CHECK(one["cells"][0]["group"].get<std::string>() == "A");
+  CHECK_FALSE(one["cells"][0].contains("groups"));
 
   const std::string csv = bench.run({"audit", "export", "--format", "csv", "--ledger", "l.epsilog"}).out;
   CHECK(contains(csv, "\"ward,sex\""));
-  CHECK(contains(csv, R"({""keys"":[""A"",""f""],""value"":""1""})"));
+  CHECK(contains(csv, R"({""groups"":[""A"",""f""],""value"":""1""})"));
   CHECK(contains(bench.run({"audit", "report", "--ledger", "l.epsilog"}).out, "A, f: 1"));
   CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
 
@@ -144,7 +144,7 @@ TEST_CASE("tables: cells that are counted below what is asked are shown by no ve
   const std::string rows =
       ask(bench, {"count", "--by", "ward,sex", "--suppress-below", "1", "--key", "k", "--format", "csv"}).out;
   CHECK(contains(
-      rows, "decision_id,dummy,keys.0,keys.1,value,value_decimal,value_hex,suppressed,interval.0.alpha"));
+      rows, "decision_id,dummy,groups.0,groups.1,value,value_decimal,value_hex,suppressed,interval.0.alpha"));
   check_parts(rows, {",,A,f,1,1.0,0x1p+0,,0.05,",
                      ",,B,f,,,,true,0.05,0,100,0.0,100.0,true,,0.05,0,100,0.0,100.0,true,\n"});
   const Result means = ask(bench, {"mean:cost", "--by", "ward", "--suppress-below", "2"});

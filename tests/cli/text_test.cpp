@@ -142,7 +142,7 @@ TEST_CASE("numbers: values are grouped and rounded to what the noise leaves, and
     return bench.with_ledger(words);
   };
   const nlohmann::json exact = told("--json").json();
-  const double scale = std::stod(exact["lambda"].get<std::string>());
+  const double scale = std::stod(exact["scale"].get<std::string>());
   const double value = exact["value_decimal"];
   const std::string text = bench.with_ledger(ask).out;
   CAPTURE(text, exact["value"]);
@@ -181,10 +181,10 @@ TEST_CASE("numbers: a quotient and a clamped answer lose no digit that is worth 
     const double value = exact["value_decimal"];
     CHECK(value == quotient(exact["value"]));  // both parts below 2^53: the quotient is the nearest
     CHECK(std::abs(shown_behind(mean, "mean:cost of clinic: ") - value) <=
-          number(parts[0]["lambda"]) / by / 20);
+          number(parts[0]["scale"]) / by / 20);
     for (std::size_t part = 0; part < 2; ++part) {
       const std::size_t line = mean.find("confidence within ", part == 0 ? 0 : mean.find("of its exact sum"));
-      const double error = number(parts[part]["accuracy"][0]["a"]);
+      const double error = number(parts[part]["accuracy"][0]["within"]);
       CHECK(shown_behind(mean.substr(line), "confidence within ") >= error);
       CHECK(shown_behind(mean.substr(line), "confidence within ") <= error * 1.01);
     }

@@ -78,7 +78,7 @@ TEST_CASE("totals: a consistent table has one rounding, and adds up as shown or 
   CHECK(telling > 0);  // of 320 tables 62 added up: that all 40 do is less likely than 10^-20
 }
 
-TEST_CASE("totals: JSON has null keys where a column is summed over, and components say by what they are",
+TEST_CASE("totals: JSON has null groups where a column is summed over, and components say by what they are",
           "[cli][totals]") {
   const Workbench bench;
   make_table_ledger(bench);
@@ -88,11 +88,11 @@ TEST_CASE("totals: JSON has null keys where a column is summed over, and compone
   CHECK(answer["consistent"] == false);
   CHECK(answer["post_processing"].get<std::string>() == "totals");
   REQUIRE(answer["cells"].size() == 12);
-  CHECK(answer["cells"][1]["keys"] == json::array({"A", "m"}));
-  CHECK(answer["cells"][8]["keys"] == json::array({"C", nullptr}));
-  CHECK(answer["cells"][10]["keys"] == json::array({nullptr, "m"}));
-  CHECK(answer["cells"][11]["keys"] == json::array({nullptr, nullptr}));
-  CHECK(answer["cells"][11]["key"].is_null());
+  CHECK(answer["cells"][1]["groups"] == json::array({"A", "m"}));
+  CHECK(answer["cells"][8]["groups"] == json::array({"C", nullptr}));
+  CHECK(answer["cells"][10]["groups"] == json::array({nullptr, "m"}));
+  CHECK(answer["cells"][11]["groups"] == json::array({nullptr, nullptr}));
+  CHECK(answer["cells"][11]["group"].is_null());
   CHECK(answer["cells"][11]["value"].get<std::string>() == "4");
   CHECK(answer["cells"][11]["interval"].size() == 1);
   CHECK(answer["cells"][11]["simultaneous"].size() == 1);
@@ -101,14 +101,14 @@ TEST_CASE("totals: JSON has null keys where a column is summed over, and compone
   CHECK(answer["components"][0]["by"] == json::array({"ward", "sex"}));
   CHECK(answer["components"][2]["by"] == json::array({"sex"}));
   CHECK(answer["components"][2]["cells"].size() == 2);
-  CHECK(answer["components"][2]["cells"][1]["keys"] == json::array({nullptr, "m"}));
+  CHECK(answer["components"][2]["cells"][1]["groups"] == json::array({nullptr, "m"}));
   CHECK(answer["components"][3]["by"] == json::array());
   CHECK(answer["components"][3]["cells"][0]["value"].get<std::string>() == "4");
   const json one = ask(bench, {"count", "--by", "ward", "--totals", "0.5", "--json"}).json();
   REQUIRE(one["cells"].size() == 4);
-  CHECK(one["cells"][2]["key"].get<std::string>() == "C");
-  CHECK(one["cells"][3]["key"].is_null());
-  CHECK_FALSE(one["cells"][3].contains("keys"));
+  CHECK(one["cells"][2]["group"].get<std::string>() == "C");
+  CHECK(one["cells"][3]["group"].is_null());
+  CHECK_FALSE(one["cells"][3].contains("groups"));
   CHECK_FALSE(ask(bench, {"count", "--by", "ward", "--json"}).json().contains("totals"));
 
   const json again =
@@ -117,7 +117,7 @@ TEST_CASE("totals: JSON has null keys where a column is summed over, and compone
   CHECK(again["cells"] == answer["cells"]);
   const std::string csv =
       ask(bench, {"count", "--by", "ward,sex", "--totals", "1/5", "--key", "k", "--format", "csv"}).out;
-  check_parts(csv, {"keys.0,keys.1,value,", ",C,,1,1", ",,m,2,2", ",,,4,4"});
+  check_parts(csv, {"groups.0,groups.1,value,", ",C,,1,1", ",,m,2,2", ",,,4,4"});
   CHECK(contains(bench.run({"audit", "report", "--ledger", "l.epsilog"}).out, "total, total: 4"));
   CHECK(bench.run({"audit", "verify", "--ledger", "l.epsilog"}).exit == 0);
 }

@@ -42,7 +42,7 @@ TEST_CASE("A refusal shows a tiny delta and a tiny shortfall to the last digit",
       as_json.emplace_back("--json");
       const json reason = bench.with_ledger(as_json).json()["reasons"][0];
       CHECK(reason["over_by"] == tiny);
-      CHECK(reason["asked"] == asked);
+      CHECK(reason["charge"] == asked);
       CHECK(reason["fits"] == "1");
       const json recorded = json::parse(query(bench.path("L"), "SELECT reasons FROM decision"));
       CHECK(recorded[0]["over_by"] == tiny);

@@ -24,7 +24,7 @@ constexpr Syntax kSyntaxes[] = {
     {"gaussian", "sigma=S sensitivity=D"},
     {"discrete-laplace", "scale=S sensitivity=D"},
     {"discrete-gaussian", "sigma=S sensitivity=D"},
-    {"snapping", "epsilon=E, or lambda=L sensitivity=D [bound=B precision=P [coordinates=M]]"},
+    {"snapping", "epsilon=E, or scale=S sensitivity=D [bound=B precision=P [coordinates=M]]"},
     {"pure", "epsilon=E"},
     {"approximate", "epsilon=E delta=D"},
 };
@@ -125,12 +125,12 @@ void read_snapping(Words& words, ComposedMechanism& mechanism) {
     mechanism.law.kind = Kind::pure;
     mechanism.law.epsilon = words.take_positive("epsilon");
   } else {
-    const Rational lambda = words.take_positive("lambda");
+    const Rational lambda = words.take_positive("scale");
     const Rational sensitivity = words.take_positive("sensitivity");
     mechanism.law.kind = Kind::snapping;
     mechanism.law.scale = lambda;
     mechanism.law.sensitivity = sensitivity;
-    mechanism.figures.push_back(number_figure("lambda", lambda));
+    mechanism.figures.push_back(number_figure("scale", lambda));
     mechanism.figures.push_back(number_figure("sensitivity", sensitivity));
     if (words.has("bound") || words.has("precision")) {
       constexpr std::uint64_t kPrecisionMost = 4096;
@@ -138,7 +138,7 @@ void read_snapping(Words& words, ComposedMechanism& mechanism) {
       const std::uint64_t precision = words.take_whole("precision", kPrecisionMost);
       if (precision != 53 && precision < 118) words.refuse_value("precision", "must be 53 or at least 118");
       if (bound > accounting::power_of_two(static_cast<long>(precision) - 7) * lambda) {
-        words.refuse_value("bound", "must be at most 2^(precision - 7) lambda: beyond it nothing is proved");
+        words.refuse_value("bound", "must be at most 2^(precision - 7) scale: beyond it nothing is proved");
       }
       const std::uint64_t coordinates =
           words.has("coordinates") ? words.take_whole("coordinates", accounting::kComposedMax) : 1;

@@ -104,7 +104,7 @@ VerbSpec compose_verb() {
           "  discrete-laplace   scale=S sensitivity=D\n"
           "  gaussian           sigma=S sensitivity=D\n"
           "  discrete-gaussian  sigma=S sensitivity=D\n"
-          "  snapping           epsilon=E, or lambda=L sensitivity=D [bound=B precision=P]\n"
+          "  snapping           epsilon=E, or scale=S sensitivity=D [bound=B precision=P]\n"
           "  pure               epsilon=E\n"
           "  approximate        epsilon=E delta=D\n"
           "The accountants:\n"

@@ -21,7 +21,7 @@ struct SnappingArguments {
   std::optional<std::string> coordinates;
   std::optional<std::string> arithmetic;
   std::optional<std::string> precision;
-  std::optional<std::string> lambda;
+  std::optional<std::string> scale;
   std::optional<std::string> accuracy;
   std::optional<std::string> at;
   std::vector<std::string> alphas;
@@ -117,15 +117,15 @@ Figures figures_of(const Parameters& parameters) {
           {"sensitivity", accounting::text(parameters.sensitivity)},
           {"coordinates", parameters.coordinates},
           {"bound", accounting::text(parameters.bound)},
-          {"lambda", accounting::text(parameters.lambda)},
+          {"scale", accounting::text(parameters.lambda)},
           {"grid", accounting::text(parameters.grid)}};
 }
 
 void add_accuracy(Figures& figures, const std::vector<Confidence>& confidences) {
   figures.push_back({"alpha", confidences.front().alpha});
-  figures.push_back({"a", confidences.front().a});
+  figures.push_back({"within", confidences.front().a});
   std::vector<Figures> list;
-  for (const Confidence& one : confidences) list.push_back({{"alpha", one.alpha}, {"a", one.a}});
+  for (const Confidence& one : confidences) list.push_back({{"alpha", one.alpha}, {"within", one.a}});
   figures.push_back({"accuracy", std::move(list)});
 }
 
@@ -142,7 +142,7 @@ void add_loss(Figures& figures, const Rational& requested, const Parameters& par
 
 std::vector<Calculation::LabelledLine> lines_of(const Parameters& parameters) {
   std::vector<Calculation::LabelledLine> lines{
-      {"lambda", short_text(parameters.lambda)},
+      {"scale", short_text(parameters.lambda)},
       {"grid", short_text(parameters.grid)},
       {"bound", short_text(parameters.bound)},
       {"loss", "epsilon " + parameters.charged.text() + "; proved " + short_text(parameters.adjusted)}};
@@ -178,7 +178,7 @@ Calculation snapping_accuracy(const SnappingArguments& arguments) {
   std::vector<Confidence> confidences;
   for (const Rational& alpha : alphas) {
     const Rational a = at ? mechanism.accuracy_at_up(*at, alpha) : mechanism.accuracy_up(alpha);
-    confidences.push_back({accounting::text(alpha), digits_up(a, "a")});
+    confidences.push_back({accounting::text(alpha), digits_up(a, "within")});
     calculation.lines.push_back(confidence_line(alpha, a, answer));
     calculation.answers.push_back(confidences.back().a);
   }
@@ -219,14 +219,14 @@ Calculation snapping_epsilon(const SnappingArguments& arguments) {
   if (!goal.bound) {
     std::erase_if(calculation.lines, [](const auto& line) { return line.label == "bound"; });
   }
-  add_accuracy(calculation.figures, {{accounting::text(goal.alpha), digits_up(a, "a")}});
+  add_accuracy(calculation.figures, {{accounting::text(goal.alpha), digits_up(a, "within")}});
   calculation.lines.push_back(confidence_line(goal.alpha, a, goal.bound ? kAnyAnswer : "the answer"));
   return calculation;
 }
 
 Calculation snapping_loss(const SnappingArguments& arguments) {
   mechanisms::SnappingScale scale;
-  scale.lambda = positive_argument(*arguments.lambda, "--lambda");
+  scale.lambda = positive_argument(*arguments.scale, "--scale");
   scale.sensitivity = positive_argument(*arguments.sensitivity, "--sensitivity");
   scale.bound = positive_argument(*arguments.bound, "--bound");
   scale.coordinates = coordinates_argument(arguments);
@@ -251,7 +251,7 @@ Calculation snapping_loss(const SnappingArguments& arguments) {
   std::vector<Confidence> confidences;
   for (const Rational& alpha : alphas) {
     const Rational a = mechanisms::snapping_accuracy_up(parameters, alpha);
-    confidences.push_back({accounting::text(alpha), digits_up(a, "a")});
+    confidences.push_back({accounting::text(alpha), digits_up(a, "within")});
     calculation.lines.push_back(confidence_line(alpha, a, kAnyAnswer));
   }
   add_accuracy(calculation.figures, confidences);
@@ -286,17 +286,17 @@ VerbSpec accuracy_snapping_verb() {
           "epsilog accuracy snapping --epsilon 0.1 --sensitivity 1 --bound 20 --accuracy 40",
       .details =
           "The release is clamp_B(round_Lambda(clamp_B(y) + lambda S |ln U|)), S = +-1, U uniform in\n"
-          "(0,1): Mironov, CCS 2012, section 5.2. lambda = D/epsilon in exact arithmetic, a little more\n"
-          "in mpfr, so that the proved loss is at most epsilon; Lambda (grid) is the least power of two\n"
-          ">= D/epsilon.\n"
-          "  --alpha     a = the least number with P(|release - y| > a) <= alpha for every y in [-B, B];\n"
+          "(0,1): Mironov, CCS 2012, section 5.2. lambda (scale) = D/epsilon in exact arithmetic, a\n"
+          "little more in mpfr, so that the proved loss is at most epsilon; Lambda (grid) is the least\n"
+          "power of two >= D/epsilon.\n"
+          "  --alpha     within = the least a with P(|release - y| > a) <= alpha for every y in [-B, B];\n"
           "              rounded up.\n"
           "  --accuracy  alpha = the largest P(|release - y| > a) of any y in [-B, B]; rounded up.\n"
-          "  --at        a at this y only; rounded up. Y is a value you make up, never the true answer:\n"
-          "              what is printed depends on it, and nothing was charged for that.\n"
+          "  --at        within at this y only; rounded up. Y is a value you make up, never the true\n"
+          "              answer: what is printed depends on it, and nothing was charged for that.\n"
           "Epsilon is rounded down to a multiple of 10^-12, as a release would do.",
-      .forms = {{forward, {"lambda", "grid", "a"}, &snapping_accuracy},
-                {backward, {"lambda", "grid", "alpha"}, &snapping_alpha}}};
+      .forms = {{forward, {"scale", "grid", "within"}, &snapping_accuracy},
+                {backward, {"scale", "grid", "alpha"}, &snapping_alpha}}};
 }
 
 VerbSpec calibrate_snapping_verb() {
@@ -306,18 +306,17 @@ VerbSpec calibrate_snapping_verb() {
       .examples =
           "epsilog calibrate snapping --accuracy 40 --alpha 0.05 --sensitivity 1\n"
           "epsilog calibrate snapping --accuracy 40 --alpha 0.05 --sensitivity 1 --bound 1000\n"
-          "epsilog calibrate snapping --lambda 10 --sensitivity 1 --bound 1000 --precision 118",
+          "epsilog calibrate snapping --scale 10 --sensitivity 1 --bound 1000 --precision 118",
       .details =
           "  --accuracy  epsilon = the least multiple of 10^-12 from which on the mechanism has an\n"
-          "              accuracy of at\n"
-          "most a (see epsilog accuracy snapping --help), the jumps of Lambda where D/epsilon passes a\n"
-          "power of two allowed for. Rounded up, and certified by calculating that accuracy. lambda,\n"
-          "grid and a are those of the mechanism with this epsilon; without --bound it does not clamp.\n"
-          "  --lambda    adjusted = D/L + m (18 B/L + 10) 2^-p, the loss that is proved of noise of\n"
-          "              scale L, and\n"
-          "published = D/L + m (12 B/L + 2) 2^-p, L rounded up to p bits; in exact arithmetic D/L.\n"
-          "epsilon is adjusted, rounded up to a multiple of 10^-12; Lambda (grid) is the least power of\n"
-          "two >= L.",
+          "              accuracy of at most a (see epsilog accuracy snapping --help), the jumps of Lambda\n"
+          "              where D/epsilon passes a power of two allowed for. Rounded up, and certified by\n"
+          "              calculating that accuracy. scale, grid and within are those of the mechanism\n"
+          "              with this epsilon; without --bound it does not clamp.\n"
+          "  --scale     adjusted = D/S + m (18 B/S + 10) 2^-p, the loss that is proved of noise of\n"
+          "              scale S, and published = D/S + m (12 B/S + 2) 2^-p, S rounded up to p bits; in\n"
+          "              exact arithmetic D/S. epsilon is adjusted, rounded up to a multiple of 10^-12;\n"
+          "              Lambda (grid) is the least power of two >= S.",
       .forms = {{{{"--accuracy", &SnappingArguments::accuracy, true,
                    "how far the release may be off; exceeded with probability alpha"},
                   {"--alpha", &SnappingArguments::alphas, true,
@@ -328,16 +327,16 @@ VerbSpec calibrate_snapping_verb() {
                    "mpfr needs --bound (default: mpfr with --bound, else exact)"},
                   {"--precision", &SnappingArguments::precision},
                   {"--coordinates", &SnappingArguments::coordinates}},
-                 {"epsilon", "lambda", "grid", "a"},
+                 {"epsilon", "scale", "grid", "within"},
                  &snapping_epsilon},
-                {{{"--lambda", &SnappingArguments::lambda, true},
+                {{{"--scale", &SnappingArguments::scale, true},
                   {"--sensitivity", &SnappingArguments::sensitivity, true},
                   {"--bound", &SnappingArguments::bound, true},
                   {"--alpha", &SnappingArguments::alphas},
                   {"--arithmetic", &SnappingArguments::arithmetic},
                   {"--precision", &SnappingArguments::precision},
                   {"--coordinates", &SnappingArguments::coordinates}},
-                 {"epsilon", "adjusted", "published", "lambda", "grid", "a"},
+                 {"epsilon", "adjusted", "published", "scale", "grid", "within"},
                  &snapping_loss}}};
 }
 

@@ -37,7 +37,6 @@ constexpr OptionSpec kOptions[] = {
     {"--at", "Y", "a hypothetical true answer that you make up"},
     {"--accuracy", "a", "largest error to be exceeded with probability at most alpha"},
     {"--scale", "S", "scale of the noise"},
-    {"--lambda", "L", "noise scale of the mechanism"},
     {"--sigma", "S", "standard deviation of the noise"},
     {"--l1", "S", "L1 sensitivity: the largest L1 change by one unit"},
     {"--l2", "S", "L2 sensitivity: the largest L2 change by one unit"},

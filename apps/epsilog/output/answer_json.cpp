@@ -76,15 +76,15 @@ Json intervals_json(const engine::Answer& answer, const std::vector<engine::Cell
   return list.empty() ? Json(nullptr) : list;
 }
 
-/// By one column its key; by several null, and a list of theirs. null where a column is summed over.
-void add_keys(ObjectOf& object, const ledger::CellKeys& keys, std::size_t cell) {
+/// By one column the group; by several null, and the list of them. null where a column is summed over.
+void add_groups(ObjectOf& object, const ledger::CellKeys& keys, std::size_t cell) {
   const std::vector<std::optional<std::string>> of_cell = keys.keys_of(cell);
   const auto key_of = [](const std::optional<std::string>& key) { return key ? Json(*key) : Json(nullptr); };
-  object.with("key", of_cell.size() == 1 ? key_of(of_cell.front()) : Json(nullptr));
+  object.with("group", of_cell.size() == 1 ? key_of(of_cell.front()) : Json(nullptr));
   if (of_cell.size() < 2) return;
   Json list = Json::array();
   for (const auto& key : of_cell) list.push_back(key_of(key));
-  object.with("keys", std::move(list));
+  object.with("groups", std::move(list));
 }
 
 /// Which cells of an answer some values are of.
@@ -109,7 +109,7 @@ Json cells_json(const engine::Answer& answer, const CellRange& range, const std:
     const bool suppressed = suppressing != nullptr && engine::is_suppressed(*suppressing, i);
     const bool released = i < values.size() && !suppressed;
     ObjectOf cell(8);
-    add_keys(cell, keys, range.first + i);
+    add_groups(cell, keys, range.first + i);
     const bool number = released && !asks_days(answer);
     cell.with("value", released ? Json(exact_text(answer, values[i])) : Json(nullptr))
         .with("value_decimal", number ? decimal_or_null(values[i]) : Json(nullptr))
@@ -130,7 +130,7 @@ Json pairs_json(const ledger::CellKeys& keys, const std::vector<Rational>& value
   Json list = Json::array();
   for (std::size_t i = 0; i < values.size(); ++i) {
     ObjectOf count(6);
-    add_keys(count, keys, i / 2);
+    add_groups(count, keys, i / 2);
     count.with("rows", i % 2 == 0 ? "value" : "other")
         .with("value", accounting::text(values[i]))
         .with("value_decimal", decimal_or_null(values[i]))
@@ -191,17 +191,19 @@ Json accuracy_of(const engine::Answer& answer, std::size_t i) {
 
 Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind) {
   const ledger::ComponentRecord& component = answer.planned.record.components[i];
-  ObjectOf object(24);
+  const bool squared = component.sensitivity_l2_squared.has_value();  // of a Gaussian mechanism
+  ObjectOf object(25);
   object.with("statistic", component.statistic)
       .with("epsilon", component.epsilon.text())
       .with("delta", component.delta ? Json(component.delta->text()) : Json(nullptr))
       .with("sensitivity", number_json(component.sensitivity))
       .with("sensitivity_l2_squared", number_json(component.sensitivity_l2_squared))
-      .with("inflated", number_json(component.inflated))
+      .with("grid_sensitivity", squared ? Json(nullptr) : number_json(component.inflated))
+      .with("grid_sensitivity_l2_squared", squared ? number_json(component.inflated) : Json(nullptr))
       .with("coordinates", component.coordinates)
       .with("bound", number_json(component.bound))
       .with("centre", number_json(component.centre))
-      .with("lambda", number_json(component.lambda))
+      .with("scale", number_json(component.lambda))
       .with("grid", number_json(component.grid))
       .with("precision", precision_json(component))
       .with("precision_reason", i < answer.planned.precision_reasons.size()
@@ -318,11 +320,11 @@ Json delta_json(const engine::Answer& answer, AnswerKind kind) {
           {"adjusted", nothing_charged ? Json(nullptr) : Json(answer.planned.delta->adjusted)}};
 }
 
-/// Of a batch that is charged as one: by what, and what its rows would be charged by their sums.
+/// Of a batch that is charged as one: by which accountant, and what its rows would be charged by their sums.
 Json composed_json(const engine::Answer& answer) {
   const accounting::ApproximateLoss sum = engine::sum_of_rows(answer);
   return ObjectOf(2)
-      .with("by", accounting::name(answer.planned.record.composed.value().by))
+      .with("accountant", accounting::name(answer.planned.record.composed.value().by))
       .with("sum", ObjectOf(2).with("epsilon", sum.epsilon.text()).with("delta", sum.delta.text()).to_json())
       .to_json();
 }
@@ -347,7 +349,7 @@ void add_mechanism(ObjectOf& object, const engine::Answer& answer, AnswerKind ki
             !components.empty() && same_precision ? precision_json(components[0]) : Json(nullptr))
       .with("sensitivity", single ? number_json(components[0].sensitivity) : Json(nullptr))
       .with("bound", single ? number_json(components[0].bound) : Json(nullptr))
-      .with("lambda", single ? number_json(components[0].lambda) : Json(nullptr))
+      .with("scale", single ? number_json(components[0].lambda) : Json(nullptr))
       .with("grid", single ? number_json(components[0].grid) : Json(nullptr));
   if (one_line(kind)) return;
   object.with("accuracy", single && !asks_proportion(answer) ? accuracy_of(answer, 0) : accuracy_json({}));
@@ -441,7 +443,7 @@ std::vector<std::string> notes_of(const engine::Answer& answer) {
 
 Json build_json(const ledger::Build& build) {
   if (build.version.empty()) return nullptr;
-  return {{"version", build.version}, {"commit", build.commit}};
+  return {{"version", build.version}, {"revision", build.commit}};
 }
 
 }  // namespace
@@ -453,7 +455,7 @@ Json rank_accuracy_json(const engine::Answer& answer) {
       list.push_back(ObjectOf(5)
                          .with("quantile", quantile_text(answer, i))
                          .with("alpha", accounting::text(one.alpha))
-                         .with("a", rounded_up_json(one.a))
+                         .with("within", rounded_up_json(one.a))
                          .with("ties", rounded_up_json(one.ties))
                          .with("any_value_to", any_value_to(answer, i, one).get_str())
                          .to_json());
@@ -523,7 +525,7 @@ Json lost_within_json(const engine::Answer& answer) {
     sums.push_back({{"measure", sum.measure},
                     {"limit", sum.limit},
                     {"before", sum.before},
-                    {"asked", sum.asked},
+                    {"charge", sum.asked},
                     {"within_seconds", sum.seconds},
                     {"above", sum.above}});
   }
@@ -549,7 +551,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
       .with("decided_under", unless_zero(answer.recorded.decided_under))
       .with("rules",
             answer.recorded.seq == 0 ? Json(nullptr) : Json(static_cast<std::int64_t>(answer.recorded.rules)))
-      .with("program", build_json(answer.recorded.build))
+      .with("build", build_json(answer.recorded.build))
       .with("dataset", answer.asked.dataset)
       .with("statistic", or_null(answer.asked.statistic))
       .with("by", columns_json(answer.asked.by))
@@ -562,7 +564,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   add_answer(object, answer, kind);
   object.with("components", components_json(answer, kind))
       .with("unit", or_null(answer.planned.record.unit))
-      .with("relation", or_null(answer.planned.record.relation))
+      .with("neighbours", or_null(answer.planned.record.relation))
       .with("accounts", accounts_json(answer.recorded.accounts))
       .with("post_processing", accounting::name(answer.planned.post_processing))
       .with("notes", notes_of(answer));

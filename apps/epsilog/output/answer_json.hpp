@@ -21,7 +21,7 @@ enum class AnswerKind { plan, release, show, history, pending, dummy };
 /// `lost_within` of a plan: what the asker lost before, measure by measure.
 [[nodiscard]] nlohmann::ordered_json lost_within_json(const engine::Answer& answer);
 
-/// [{quantile, alpha, a, ties}] of an answer that asks_quantiles().
+/// [{quantile, alpha, within, ties}] of an answer that asks_quantiles().
 [[nodiscard]] nlohmann::ordered_json rank_accuracy_json(const engine::Answer& answer);
 
 /// [{alpha, interval, simultaneous}] of a plan, a forecast or a row of one: from which size on intervals that

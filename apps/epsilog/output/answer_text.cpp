@@ -83,15 +83,14 @@ std::string bound_text(const ledger::ComponentRecord& component) {
   return bound + " about " + with_digit_groups(short_text(*component.centre));
 }
 
-/// "sensitivity 1, bound 100000, lambda 10, grid 16" of snapping; noise on a grid has no bound.
+/// "sensitivity 1, bound 100000, scale 10, grid 16" of snapping; noise on a grid has no bound.
 std::string parameters_text(const ledger::ComponentRecord& component) {
   std::string text = "sensitivity " + short_text(component.sensitivity);
   if (component.sensitivity_l2_squared) {
     text += ", L2 squared " + short_text(*component.sensitivity_l2_squared);
   }
   if (component.bound) text += ", bound " + bound_text(component);
-  text += component.bound ? ", lambda " : ", scale ";
-  return text + short_text(component.lambda) + ", grid " + short_text(component.grid);
+  return text + ", scale " + short_text(component.lambda) + ", grid " + short_text(component.grid);
 }
 
 std::string rounded_text(const engine::Answer& answer) {

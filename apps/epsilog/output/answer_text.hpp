@@ -27,7 +27,7 @@ namespace epsilog::command {
 /// What a dummy run drew from so many invented rows, and says so first and beside the values.
 [[nodiscard]] std::string dummy_text(const engine::Answer& would_be, std::int64_t rows, const Style& style);
 
-/// Nothing but the value, or a line KEY<tab>VALUE for each cell; exact.
+/// Nothing but the value, or a line GROUP<tab>VALUE for each cell; exact.
 [[nodiscard]] std::string bare_values(const engine::Answer& answer);
 
 /// The message of a reason, which is on record as it is, without figures that say nothing.

@@ -69,14 +69,14 @@ std::string requested_loss_text(const engine::Request& request) {
 }
 
 Json loss_json(const engine::ComparedPlan& one) {
-  Json renyi = Json::array();
+  Json rdp = Json::array();
   for (const auto& [order, divergence] : one.loss.renyi) {
-    renyi.push_back({{"order", order}, {"divergence", divergence}});
+    rdp.push_back({{"order", order}, {"divergence", divergence}});
   }
   return {{"epsilon", or_null(one.loss.epsilon)},
           {"delta", or_null(one.loss.delta)},
           {"rho", or_null(one.loss.rho)},
-          {"renyi", std::move(renyi)},
+          {"rdp", std::move(rdp)},
           {"adjusted", one.plan ? number_json(one.plan->planned.record.adjusted) : Json(nullptr)}};
 }
 
@@ -85,7 +85,7 @@ Json components_json(const Json& plan) {
   Json list = Json::array();
   for (const Json& component : plan.at("components")) {
     list.push_back({{"statistic", component.at("statistic")},
-                    {"lambda", component.at("lambda")},
+                    {"scale", component.at("scale")},
                     {"grid", component.at("grid")},
                     {"accuracy", component.at("accuracy")}});
     if (component.contains("by")) list.back()["by"] = component.at("by");
@@ -103,13 +103,13 @@ Json compared_json(const engine::ComparedPlan& one, const Rational& alpha) {
   object["decision"] = planned("decision");
   object["loss"] = loss_json(one);
   object["alpha"] = accounting::text(alpha);
-  object["a"] = nullptr;
+  object["within"] = nullptr;
   if (one.plan && one.plan->planned.accuracy.size() == 1 && !asks_proportion(*one.plan)) {
     for (const engine::Accuracy& accuracy : one.plan->planned.accuracy.front()) {
-      if (accuracy.alpha.rational() == alpha) object["a"] = rounded_up_json(accuracy.a);
+      if (accuracy.alpha.rational() == alpha) object["within"] = rounded_up_json(accuracy.a);
     }
   }
-  for (const char* name : {"precision", "lambda", "grid", "accuracy", "rank_accuracy"}) {
+  for (const char* name : {"precision", "scale", "grid", "accuracy", "rank_accuracy"}) {
     object[name] = planned(name);
   }
   object["components"] = one.plan ? components_json(plan) : Json(nullptr);

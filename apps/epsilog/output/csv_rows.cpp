@@ -80,8 +80,8 @@ Columns account_and(const Columns& more) {
   return columns;
 }
 
-/// By how many keys the values of an answer are told apart.
-std::size_t keys_of(const Json& answer) {
+/// The number of columns, and quantiles as one more, by which the values of an answer are told apart.
+std::size_t groups_of(const Json& answer) {
   const Json& by = answer.at("by");
   const std::size_t columns = by.is_array() ? by.size() : by.is_null() ? 0 : 1;
   const bool several = answer.at("statistic").get<std::string>().starts_with("quantiles:");
@@ -90,7 +90,7 @@ std::size_t keys_of(const Json& answer) {
 
 /// What the answer is told in: a row of a batch has columns of its own.
 struct ValueTable {
-  std::size_t keys = 0;  ///< so many of each value; of a batch the most of any row
+  std::size_t groups = 0;  ///< so many of each value; of a batch the most of any row
   bool batch = false;
 };
 
@@ -99,19 +99,19 @@ ValueTable table_of(std::string_view object) {
   if (object.empty()) return table;
   const Json answer = Json::parse(object);
   table.batch = answer.contains("rows");
-  table.keys = keys_of(answer);
+  table.groups = groups_of(answer);
   if (!table.batch) return table;
-  for (const Json& row : answer.at("rows")) table.keys = std::max(table.keys, keys_of(row));
+  for (const Json& row : answer.at("rows")) table.groups = std::max(table.groups, groups_of(row));
   return table;
 }
 
-/// Of several keys each has a column.
+/// Each of several groups of a value has a column.
 Columns value_columns(std::size_t intervals, const ValueTable& table) {
   Columns columns = {"decision_id", "dummy"};
   if (table.batch) append(columns, {"row", "statistic", "by", "where"});
-  if (!table.batch && table.keys < 2) columns.emplace_back("key");
-  for (std::size_t i = 0; (table.batch || table.keys > 1) && i < table.keys; ++i)
-    columns.push_back("keys." + std::to_string(i));
+  if (!table.batch && table.groups < 2) columns.emplace_back("group");
+  for (std::size_t i = 0; (table.batch || table.groups > 1) && i < table.groups; ++i)
+    columns.push_back("groups." + std::to_string(i));
   append(columns, {"value", "value_decimal", "value_hex", "suppressed"});
   for (const char* which : {"interval", "simultaneous"}) {
     for (std::size_t i = 0; i < intervals; ++i) {
@@ -146,7 +146,7 @@ std::vector<Json> released_values(const Json& answer) {
 std::vector<Json> values_of_row(const Json& row) {
   std::vector<Json> all = with_fields(released_values(row), row, {"row", "statistic", "by", "where"});
   for (Json& one : all) {
-    if (one.contains("key") && !one.at("key").is_null()) one["keys"] = Json::array({one.at("key")});
+    if (one.contains("group") && !one.at("group").is_null()) one["groups"] = Json::array({one.at("group")});
   }
   return all;
 }
@@ -207,7 +207,7 @@ CsvRows column_rows() {
 
 CsvRows compared_rows() {
   return rows({"mechanism", "arithmetic", "declared", "least", "decision", "loss.epsilon", "loss.delta",
-               "loss.rho", "loss.renyi", "loss.adjusted", "alpha", "a", "precision", "lambda", "grid",
+               "loss.rho", "loss.rdp", "loss.adjusted", "alpha", "within", "precision", "scale", "grid",
                "accuracy", "rank_accuracy", "components", "why"},
               [](const Json& object) { return list_of(object, "mechanisms"); });
 }
@@ -243,8 +243,8 @@ CsvRows decision_rows() {
                "policy_version",
                "decided_under",
                "rules",
-               "program.version",
-               "program.commit",
+               "build.version",
+               "build.revision",
                "dataset",
                "statistic",
                "by",
@@ -273,11 +273,11 @@ CsvRows decision_rows() {
                "precision",
                "sensitivity",
                "bound",
-               "lambda",
+               "scale",
                "grid",
                "components",
                "unit",
-               "relation",
+               "neighbours",
                "accounts",
                "post_processing",
                "notes",
@@ -298,7 +298,7 @@ CsvRows decision_rows() {
 }
 
 CsvRows forecast_rows() {
-  return rows(account_and({"asked", "releases", "binds", "epsilon", "never"}), [](const Json& object) {
+  return rows(account_and({"charge", "releases", "binds", "epsilon", "never"}), [](const Json& object) {
     return with_fields(list_of(object, "accounts"), object, {"epsilon", "never"});
   });
 }

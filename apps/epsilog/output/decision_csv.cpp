@@ -36,12 +36,12 @@ constexpr Column kDecisionColumns[] = {
     {"by", "by", nullptr, CellAuthor::text},
     {"where", "where", nullptr, CellAuthor::text},
     {"purpose", "purpose", nullptr, CellAuthor::text},
-    {"epsilon_requested", "epsilon", "requested"},
-    {"epsilon_charged", "epsilon", "charged"},
-    {"delta_requested", "delta", "requested"},
-    {"delta_charged", "delta", "charged"},
-    {"rho_requested", "rho", "requested"},
-    {"rho_charged", "rho", "charged"},
+    {"epsilon.requested", "epsilon", "requested"},
+    {"epsilon.charged", "epsilon", "charged"},
+    {"delta.requested", "delta", "requested"},
+    {"delta.charged", "delta", "charged"},
+    {"rho.requested", "rho", "requested"},
+    {"rho.charged", "rho", "charged"},
     {"mechanism", "mechanism"},
     {"value", "value"},
     {"cells", "cells"},
@@ -56,7 +56,7 @@ constexpr Column kDecisionColumns[] = {
 Json cells_of(const Json& cells) {
   Json list = Json::array();
   for (const Json& cell : cells) {
-    const char* const name = cell.contains("keys") ? "keys" : "key";
+    const char* const name = cell.contains("groups") ? "groups" : "group";
     list.push_back({{name, cell[name]}, {"value", cell["value"]}});
   }
   return list;

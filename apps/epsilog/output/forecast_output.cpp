@@ -101,7 +101,7 @@ Json room_json(const engine::Forecast& forecast) {
   Json list = Json::array();
   for (const engine::AccountForecast& one : forecast.accounts) {
     Json account = account_json(one.account);
-    account["asked"] = engine::amount_text(one.account.measure, one.asked);
+    account["charge"] = engine::amount_text(one.account.measure, one.asked);
     account["releases"] = one.releases ? Json(*one.releases) : Json(nullptr);
     account["binds"] = one.binds;
     list.push_back(std::move(account));

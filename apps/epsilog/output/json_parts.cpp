@@ -95,7 +95,7 @@ Json reason_list(const engine::Answer& answer) {
                     {"limit", or_null(reason.limit)},
                     {"spent", or_null(reason.spent)},
                     {"reserved", or_null(reserved)},
-                    {"asked", or_null(reason.asked)},
+                    {"charge", or_null(reason.asked)},
                     {"over_by", or_null(reason.over_by)},
                     {"fits", or_null(reason.fits)},
                     {"changes_at", or_null(engine::changes_at(answer, reason))},
@@ -113,7 +113,7 @@ Json accuracy_json(const std::vector<engine::Accuracy>& accuracy) {
   Json list = Json::array();
   for (const engine::Accuracy& one : accuracy) {
     list.push_back(
-        ObjectOf(2).with("alpha", accounting::text(one.alpha)).with("a", rounded_up_json(one.a)).to_json());
+        ObjectOf(2).with("alpha", accounting::text(one.alpha)).with("within", rounded_up_json(one.a)).to_json());
   }
   return list;
 }

@@ -133,7 +133,7 @@ Json clock_events(const LedgerReport& report) {
   Json list = Json::array();
   for (const ledger::ClockEvent& one : report.clock) {
     list.push_back({{"after_decision", one.after_decision},
-                    {"kind", one.kind},
+                    {"type", one.kind},
                     {"ledger_time", one.ledger_time},
                     {"wall_clock", one.wall_clock},
                     {"by", or_null(one.by)}});

@@ -172,16 +172,16 @@ std::string recover_json(const std::string& ledger, const engine::RecoverReport&
   return pretty({{"ledger", ledger},
                  {"was_poisoned", report.was_poisoned},
                  {"reason", or_null(report.reason)},
-                 {"lines_remembered", accepted ? Json(report.accepted.remembered) : Json()},
-                 {"lines_found", accepted ? Json(report.accepted.found) : Json()}});
+                 {"remembered_lines", accepted ? Json(report.accepted.remembered) : Json()},
+                 {"found_lines", accepted ? Json(report.accepted.found) : Json()}});
 }
 
 std::string recover_from_json(const std::string& ledger, const ledger::ReplicaRecovery& recovery) {
   return pretty({{"ledger", ledger},
                  {"ledger_id", or_null(recovery.ledger_id)},
-                 {"kept", recovery.kept},
-                 {"restored", recovery.restored},
-                 {"dropped", recovery.dropped},
+                 {"kept_lines", recovery.kept},
+                 {"restored_lines", recovery.restored},
+                 {"dropped_lines", recovery.dropped},
                  {"dropped_bytes", recovery.dropped_bytes},
                  {"dropped_from", recovery.dropped_bytes == 0 ? Json() : Json(recovery.dropped_from)},
                  {"truncated", recovery.truncated},
@@ -211,12 +211,12 @@ std::string restore_json(const std::string& ledger, const std::string& file,
   return pretty({{"ledger", ledger},
                  {"ledger_id", or_null(restoration.ledger_id)},
                  {"backup", file},
-                 {"kept", restoration.kept},
-                 {"restored", restoration.restored},
+                 {"kept_lines", restoration.kept},
+                 {"restored_lines", restoration.restored},
                  {"replica", or_null(restoration.replica)},
                  {"replica_lines", restoration.replica.empty() ? Json() : Json(restoration.replica_lines)},
                  {"replica_end", or_null(restoration.replica_end)},
-                 {"dropped", restoration.dropped},
+                 {"dropped_lines", restoration.dropped},
                  {"dropped_bytes", restoration.dropped_bytes},
                  {"dropped_from", restoration.dropped_bytes == 0 ? Json() : Json(restoration.dropped_from)},
                  {"truncated", restoration.truncated},
@@ -237,14 +237,14 @@ std::string seal_json(const std::string& ledger, const ledger::SealResult& seali
                  {"root", ledger::hex_text(sealing.tree.root)}});
 }
 
-const char* end_mark_state_name(ledger::EndMarkState memory) {
+const char* length_record_name(ledger::EndMarkState memory) {
   switch (memory) {
     case ledger::EndMarkState::none:
       return "none";
     case ledger::EndMarkState::unreadable:
       return "unreadable";
     case ledger::EndMarkState::remembered:
-      return "remembered";
+      return "present";
   }
   return "none";
 }
@@ -273,9 +273,9 @@ std::string audit_json(const engine::AuditReport& report, const VerifiedLedger& 
                {"policy_versions", examined.policy_versions},
                {"faults", audit_faults(report.faults)},
                {"notes", audit_faults(report.notes)},
-               {"end_memory", end_mark_state_name(report.end_mark_state)},
+               {"length_record", length_record_name(report.end_mark_state)},
                {"file_system", file_system_name(report.over_fuse)},
-               {"untold_replicas", report.stale_replicas},
+               {"stale_replicas", report.stale_replicas},
                {"relocations", std::move(relocations)},
                {"events", events_json(examined.events)},
                {"claimed_approvals", claimed_approvals_json(report)},

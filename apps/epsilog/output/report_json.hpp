@@ -64,8 +64,8 @@ struct VerifiedLedger {
   /// What was taken back or put together again, and what a policy version loosened.
   std::vector<engine::LedgerEvent> events = {};
 };
-/// "none", "unreadable", "remembered".
-[[nodiscard]] const char* end_mark_state_name(ledger::EndMarkState memory);
+/// "none", "unreadable", "present".
+[[nodiscard]] const char* length_record_name(ledger::EndMarkState memory);
 [[nodiscard]] const char* file_system_name(bool over_fuse);
 [[nodiscard]] std::string audit_json(const engine::AuditReport& report, const VerifiedLedger& examined);
 /// One line each; the summary comes last.

@@ -17,8 +17,8 @@ namespace epsilog::command {
 namespace {
 
 /// What the rows of the written table have besides those of the one that was read.
-const std::vector<std::string> kResults = {"decision",      "replayed", "charged_epsilon",
-                                           "charged_delta", "reasons",  "error"};
+const std::vector<std::string> kResults = {"decision",      "replayed", "epsilon.charged",
+                                           "delta.charged", "reasons",  "error"};
 
 /// What a row's content can bring about; anything else is no matter of the row.
 bool concerns_the_row(const std::exception& error) {

@@ -23,9 +23,9 @@ Response readiness(Call& call) {
   command::Json ready = {{"status", "ready"}};
   if (call.caller.curator_socket) {
     const engine::LedgerCondition condition = call.engine().condition();
-    ready["end_memory"] = command::end_mark_state_name(condition.end_mark_state);
+    ready["length_record"] = command::length_record_name(condition.end_mark_state);
     ready["file_system"] = command::file_system_name(condition.over_fuse);
-    ready["untold_replicas"] = condition.stale_replicas;
+    ready["stale_replicas"] = condition.stale_replicas;
     ready["missing_sources"] = command::Json::array();
     for (const MissingSource& one : found->missing) {
       ready["missing_sources"].push_back({{"dataset", one.dataset}, {"why", one.why}});

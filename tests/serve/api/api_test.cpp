@@ -162,7 +162,7 @@ TEST_CASE("columns to group by are a text, as the command takes it, or a list of
   CHECK(totals.body.at("totals") == json("0.2"));
   CHECK(totals.body.at("consistent") == json(true));
   CHECK(totals.body.at("components").size() == 2);
-  CHECK(totals.body.at("cells").back().at("key").is_null());
+  CHECK(totals.body.at("cells").back().at("group").is_null());
   const Reply both = by("\"ward\",\"totals\":0.2,\"consistent\":true,\"suppress_below\":5");
   CHECK(both.status == 400);
   CHECK(both.body.at("code") == "invalid_parameter");

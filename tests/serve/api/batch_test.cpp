@@ -317,7 +317,7 @@ TEST_CASE("rows with a delta beside them are charged as one, and say by what", "
   INFO(made.response.body);
   // By the sum it would be 0.6, for which somebody would be asked.
   REQUIRE(made.status == 201);
-  CHECK(made.body.at("composed").at("by") == "pld");
+  CHECK(made.body.at("composed").at("accountant") == "pld");
   CHECK(made.body.at("composed").at("sum").at("epsilon") == "0.6");
   CHECK(made.body.at("delta").at("charged") == "0.000001");
   for (const json& account : made.body.at("accounts")) {
