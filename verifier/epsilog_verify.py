@@ -300,8 +300,8 @@ unsealed: by! bytes, seq! number, why bytes
 feature: name! text
 a build: commit! bytes, version! bytes
 a reason: code! policy_changed|principal_not_allowed|purpose_not_allowed|forbidden|statistic_not_allowed|\
-column_not_allowed|key_conflict|measure_not_expressible|per_release_exceeded|dataset_budget_exceeded|\
-block_budget_exceeded|lifetime_exceeded|principal_limit_exceeded|role_limit_exceeded|purpose_limit_exceeded, \
+column_not_allowed|key_conflict|measure_not_expressible|per_release_limit_exceeded|dataset_budget_exceeded|\
+block_budget_exceeded|lifetime_budget_exceeded|principal_limit_exceeded|role_limit_exceeded|purpose_limit_exceeded, \
   message! any_text, asked any_text, fits any_text, limit any_text, measure any_text, over_by any_text, \
   scope any_bytes, spent any_text, reserved any_text, row number
 a question: dataset! bytes, statistic bytes, by by, where bytes, totals quantity, consistent true, \

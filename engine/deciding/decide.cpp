@@ -96,7 +96,7 @@ void check_one_release(const Dataset& dataset, const Plan& plan, const std::vect
   const auto check = [&](const Plan& part, const std::string& where, std::size_t row) {
     for (const CapExceeded& one : exceeded_caps(cap, capped_loss(dataset, part), part.mechanisms)) {
       reasons.add([&] {
-        Reason reason = limit_reason(RefusalCode::per_release_exceeded,
+        Reason reason = limit_reason(RefusalCode::per_release_limit_exceeded,
                                      where + one.measure.text() + " of one release of '" + dataset.name + "'",
                                      "per_release", one.measure.text(), {.limit = one.limit}, one.asked,
                                      some_passes(debits));

@@ -222,7 +222,7 @@ std::vector<PlannedCharge> planned_charges(const Policy& policy, const Dataset& 
               dataset.budget, RefusalCode::dataset_budget_exceeded);
   }
   if (dataset.lifetime) {
-    asking.of({Scope::Kind::lifetime}, *dataset.lifetime, RefusalCode::lifetime_exceeded);
+    asking.of({Scope::Kind::lifetime}, *dataset.lifetime, RefusalCode::lifetime_budget_exceeded);
   }
   for (const AskerBudget& one : asker_budgets(policy, dataset, request.principal, request.purpose)) {
     asking.of({kind_of(one.subject), one.name}, *one.budget, code_of(one.subject));

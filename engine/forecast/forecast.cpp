@@ -262,7 +262,7 @@ std::optional<Epsilon> Forecaster::least_for(const Accuracy& wanted) {
 bool is_balance_refusal(RefusalCode code) {
   switch (code) {
     case RefusalCode::dataset_budget_exceeded:
-    case RefusalCode::lifetime_exceeded:
+    case RefusalCode::lifetime_budget_exceeded:
     case RefusalCode::block_budget_exceeded:
     case RefusalCode::principal_limit_exceeded:
     case RefusalCode::role_limit_exceeded:

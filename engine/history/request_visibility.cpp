@@ -80,7 +80,7 @@ bool names_account(const Reason& reason) {
   switch (reason.code) {
     case RefusalCode::measure_not_expressible:
     case RefusalCode::dataset_budget_exceeded:
-    case RefusalCode::lifetime_exceeded:
+    case RefusalCode::lifetime_budget_exceeded:
     case RefusalCode::block_budget_exceeded:
     case RefusalCode::principal_limit_exceeded:
     case RefusalCode::role_limit_exceeded:

@@ -91,7 +91,7 @@ TEST_CASE("forecast: names a cap on one release as what never fits", "[cli][fore
   CHECK(above.exit == 4);
   CHECK(above.json()["never"] == true);
   CHECK(above.json()["binding"] == json::parse(R"([{"scope": "per_release", "measure": "epsilon"}])"));
-  CHECK(above.json()["reasons"][0]["code"] == "per_release_exceeded");
+  CHECK(above.json()["reasons"][0]["code"] == "per_release_limit_exceeded");
   CHECK(bench.with_ledger({"forecast", "clinic", "count", "--count", "1", "--quiet"}).out == "0.1\n");
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("plan batch: requests are planned in order against what those before w
   CHECK(decisions == Words{"granted 0.6 false", "refused 0 false", "granted 0.6 false", "refused 0 true",
                            "granted 0.3 false", "refused 0 false"});
   CHECK(rows.at(1, "reasons") == "block_budget_exceeded block:A epsilon");
-  CHECK(contains(rows.at(5, "reasons"), "lifetime_exceeded lifetime epsilon"));
+  CHECK(contains(rows.at(5, "reasons"), "lifetime_budget_exceeded lifetime epsilon"));
   check_parts(result.err, {"3 of 6 requests would be granted", "lifetime"});
   CHECK(dump(bench.path("L")) == before);
 

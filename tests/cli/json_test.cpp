@@ -206,8 +206,8 @@ TEST_CASE("json: a refusal carries its reasons and no value", "[cli][json]") {
   // All rules that stand against it, by descending precedence.
   std::vector<std::string> codes;
   for (const json& reason : answer["reasons"]) codes.push_back(reason["code"]);
-  CHECK(codes ==
-        std::vector<std::string>{"statistic_not_allowed", "per_release_exceeded", "dataset_budget_exceeded"});
+  CHECK(codes == std::vector<std::string>{"statistic_not_allowed", "per_release_limit_exceeded",
+                                          "dataset_budget_exceeded"});
   CHECK(answer["reasons"][0]["limit"].is_null());
   check_members(answer["reasons"][1], R"({"limit": "0.5", "fits": "0.5"})");
 

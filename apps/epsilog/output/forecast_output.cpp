@@ -86,7 +86,7 @@ std::string nothing_fits_text(const engine::Request& request, const ForecastGoal
 Json binding_json(const engine::Forecast& forecast) {
   Json list = Json::array();
   for (const engine::Reason& reason : forecast.each.recorded.reasons) {
-    if (reason.code == engine::RefusalCode::per_release_exceeded) {
+    if (reason.code == engine::RefusalCode::per_release_limit_exceeded) {
       list.push_back({{"scope", reason.scope}, {"measure", reason.measure}});
     }
   }

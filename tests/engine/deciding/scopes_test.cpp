@@ -203,7 +203,7 @@ TEST_CASE("A lifetime budget is never renewed by new blocks", "[engine][scopes][
   const std::string february = "visited >= 2024-02-01";
   REQUIRE(release(engine, asked_by("alice", "0.1", "", february)).recorded.granted);
   const Answer refused = release(engine, asked_by("alice", "0.1", "", february));
-  CHECK(codes(refused) == "lifetime_exceeded lifetime");
+  CHECK(codes(refused) == "lifetime_budget_exceeded lifetime");
   require_verified(clinic.ledger());
 }
 

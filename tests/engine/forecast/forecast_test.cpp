@@ -154,7 +154,7 @@ TEST_CASE("forecast: what no balance overcomes never fits", "[engine][forecast][
   CHECK(above.releases == 0);
   CHECK(above.never);
   REQUIRE(above.each.recorded.reasons.size() == 1);
-  CHECK(above.each.recorded.reasons[0].code == RefusalCode::per_release_exceeded);
+  CHECK(above.each.recorded.reasons[0].code == RefusalCode::per_release_limit_exceeded);
   REQUIRE(above.accounts.size() == 1);
   CHECK(above.accounts[0].releases == 3);
 

@@ -42,7 +42,7 @@ Request of_rho(const std::string& statistic, const std::string& rho, const std::
 std::vector<std::string> over(const Answer& answer) {
   std::vector<std::string> texts;
   for (const Reason& reason : answer.recorded.reasons) {
-    CHECK(reason.code == RefusalCode::per_release_exceeded);
+    CHECK(reason.code == RefusalCode::per_release_limit_exceeded);
     CHECK(reason.scope == "per_release");
     CHECK(reason.fits == reason.limit);
     texts.push_back(reason.measure + " " + reason.asked + " over " + reason.limit);

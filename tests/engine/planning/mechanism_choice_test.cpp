@@ -218,7 +218,7 @@ TEST_CASE("mechanism: the measure that runs out is named alone, and what fits st
   CHECK(short_of_delta.recorded.reasons[0].over_by == "0.0000001");
   CHECK(short_of_delta.recorded.reasons[0].fits == "0.0000001");
   const Answer too_much = release(engine, at_delta(request("count", "0.6"), "1e-7"));
-  CHECK(reason_codes(too_much) == std::vector<RefusalCode>{RefusalCode::per_release_exceeded});
+  CHECK(reason_codes(too_much) == std::vector<RefusalCode>{RefusalCode::per_release_limit_exceeded});
   CHECK(release(engine, at_delta(request("count", "0.5"), short_of_delta.recorded.reasons[0].fits))
             .recorded.granted);
   CHECK(spent_units(engine, "delta") == accounting::Delta::parse_down("1e-6").units());
@@ -271,7 +271,8 @@ TEST_CASE("mechanism: a pure budget cannot express a Gaussian, which is refused 
     CHECK(spent(engine) == "0");
     CHECK(decisions(engine) == 1);
     CHECK(reason_codes(release(engine, at_delta(request("count", "2"), "1e-6"))) ==
-          std::vector<RefusalCode>{RefusalCode::measure_not_expressible, RefusalCode::per_release_exceeded,
+          std::vector<RefusalCode>{RefusalCode::measure_not_expressible,
+                                   RefusalCode::per_release_limit_exceeded,
                                    RefusalCode::dataset_budget_exceeded});
     const engine::Forecast forecast = engine.forecast(at_delta(request("count", "0.25"), "1e-6"), {});
     CHECK(forecast.never);

@@ -131,8 +131,8 @@ TEST_CASE("batch: a row that is refused refuses all of it, and every row that is
         std::vector<std::pair<RefusalCode, std::size_t>>{{RefusalCode::forbidden, 3},
                                                          {RefusalCode::statistic_not_allowed, 4},
                                                          {RefusalCode::column_not_allowed, 2},
-                                                         {RefusalCode::per_release_exceeded, 5},
-                                                         {RefusalCode::per_release_exceeded, 0}});
+                                                         {RefusalCode::per_release_limit_exceeded, 5},
+                                                         {RefusalCode::per_release_limit_exceeded, 0}});
   CHECK_THAT(refused.recorded.reasons[2].message, says("row 2: column 'cost'"));
   CHECK_THAT(refused.recorded.reasons[3].message, says("row 5: epsilon of one release"));
   CHECK_THAT(refused.recorded.reasons[4].message, says("all rows: epsilon of one release"));
@@ -141,7 +141,7 @@ TEST_CASE("batch: a row that is refused refuses all of it, and every row that is
   // Each fits, and all of them do not.
   const Answer together = release(engine, batch({request("count", "0.6"), request("sum:age", "0.6")}));
   CHECK(reasons(together) ==
-        std::vector<std::pair<RefusalCode, std::size_t>>{{RefusalCode::per_release_exceeded, 0}});
+        std::vector<std::pair<RefusalCode, std::size_t>>{{RefusalCode::per_release_limit_exceeded, 0}});
   const Answer shown = engine.show(refused.recorded.decision_id, {});
   CHECK(shown.recorded.reasons == refused.recorded.reasons);
   CHECK(shown.rows.size() == 6);

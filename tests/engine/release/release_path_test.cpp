@@ -10,10 +10,7 @@ using namespace epsilog::test;
 using accounting::Rational;
 using namespace engine;
 
-namespace {
-
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("release: a granted value is a multiple of the grid within the bound, charged exactly",
           "[engine][release]") {
@@ -163,7 +160,8 @@ TEST_CASE("release: every rule that fails is named, in order of precedence", "[e
   CHECK(reason_codes(answer) ==
         std::vector<RefusalCode>{RefusalCode::statistic_not_allowed, RefusalCode::column_not_allowed,
                                  RefusalCode::column_not_allowed, RefusalCode::column_not_allowed,
-                                 RefusalCode::per_release_exceeded, RefusalCode::dataset_budget_exceeded});
+                                 RefusalCode::per_release_limit_exceeded,
+                                 RefusalCode::dataset_budget_exceeded});
   CHECK(release(engine, request("sum:cost", "0.5", "", std::nullopt, "age > 30")).recorded.granted);
   CHECK(engine::audit_verify(clinic.ledger()).ok);
 }

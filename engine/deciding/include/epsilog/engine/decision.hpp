@@ -17,13 +17,13 @@ enum class RefusalCode : std::uint8_t {
   statistic_not_allowed = 1,
   column_not_allowed = 2,
   key_conflict = 3,
-  per_release_exceeded = 4,
+  per_release_limit_exceeded = 4,
   dataset_budget_exceeded = 5,
   measure_not_expressible = 6,  ///< goes before the limits: no amount would fit
   principal_not_allowed = 7,    ///< goes first, and alone
   purpose_not_allowed = 8,      ///< likewise
   forbidden = 9,                ///< goes before what is not allowed
-  lifetime_exceeded = 10,
+  lifetime_budget_exceeded = 10,
   block_budget_exceeded = 11,
   principal_limit_exceeded = 12,
   role_limit_exceeded = 13,
