@@ -41,14 +41,14 @@ void AuditFold::policy_version(const ledger::PolicyVersion& version) {
     fault(record, "policy_gap", "version " + std::to_string(expected) + " is missing before it");
   }
   if (ledger::sha256_hex(version.yaml) != version.sha256) {
-    fault(record, "policy_changed", "its text does not have the recorded SHA-256");
+    fault(record, "policy_text_changed", "its text does not have the recorded SHA-256");
   }
   std::shared_ptr<const AppliedPolicy> applied;
   try {
     applied = std::make_shared<const AppliedPolicy>(
         AppliedPolicy{version, Policy::parse_stored(version.yaml, record)});
     if (version.implies != implied_object(applied->policy)) {
-      fault(record, "policy_changed", "the object beside its text is not what the text implies");
+      fault(record, "policy_text_changed", "the object beside its text is not what the text implies");
     }
   } catch (const PolicyError& error) {
     fault(record, "policy_invalid", error.what());

@@ -292,10 +292,10 @@ void AuditRequests::follow(const StoredDecision& stored, bool last) {
 void AuditRequests::finish() {
   if (!due_.empty()) fault(due_, "approval_ignored", "had all its approvals and was not decided");
   for (const auto& [id, waiting] : open_) {
-    if (!listed_.contains(id)) fault(id, "open_changed", "waits, and is not listed among what is open");
+    if (!listed_.contains(id)) fault(id, "open_list_changed", "waits, and is not listed among what is open");
   }
   for (const std::string& id : listed_) {
-    if (!open_.contains(id)) fault(id, "open_changed", "is listed as open, and does not wait");
+    if (!open_.contains(id)) fault(id, "open_list_changed", "is listed as open, and does not wait");
   }
 }
 

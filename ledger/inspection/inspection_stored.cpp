@@ -65,7 +65,7 @@ class DecisionCheck final {
 
   void check_build(const StoredDecision& stored) {
     if (stored.build.version.empty() || stored.build.commit.empty()) {
-      fault(stored, "program_changed", "does not say which program recorded it");
+      fault(stored, "build_changed", "does not say which program recorded it");
     }
   }
 

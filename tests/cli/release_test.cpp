@@ -460,7 +460,7 @@ TEST_CASE("arithmetic: the policy's choice of exact or mpfr shows in the answer"
   check_members(exact, R"({"scale": "10000", "grid": "16384"})");
 }
 
-TEST_CASE("names: unknown dataset, column, query, id and an underivable statistic end with 3",
+TEST_CASE("names: unknown dataset, column, query, id and a statistic without bounds end with 3",
           "[cli][negative]") {
   const Workbench bench(replaced(kClinicPolicy, "    columns:\n", "    columns:\n      free: {type: int}\n"));
   const std::string before = dump(bench.path("L"));

@@ -169,7 +169,7 @@ const std::vector<Row> kExitCodes = {
     {"1", "internal error, or the answer could not be written"},
     {"2", "flags, missing or unparsable arguments"},
     {"3",
-     "unknown name, underivable statistic, invalid policy, source or ledger; a calculator's bad row of "
+     "unknown name, incomplete or invalid policy, invalid source or ledger; a calculator's bad row of "
      "--batch"},
     {"4", "refused"},
     {"5", "waits for approvals, or approved for its commit"},

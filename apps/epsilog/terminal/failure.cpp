@@ -32,7 +32,7 @@ std::pair<ExitCode, const char*> classify(const std::exception& error) {
   if (is<InvalidParameter>(error)) return {ExitCode::usage, "invalid_parameter"};
   if (is<engine::NotPermitted>(error)) return {ExitCode::invalid, "not_permitted"};
   if (is<NotFound>(error)) return {ExitCode::invalid, "not_found"};
-  if (is<Underivable>(error)) return {ExitCode::invalid, "underivable"};
+  if (is<Underivable>(error)) return {ExitCode::invalid, "policy_incomplete"};
   if (is<PolicyError>(error)) return {ExitCode::invalid, "policy_error"};
   if (is<SourceError>(error)) return {ExitCode::invalid, "source_error"};
   if (is<engine::SourceIo>(error)) return {ExitCode::try_again, "source_io"};

@@ -191,8 +191,8 @@ Response reaccount(Call& call) {
     throw HttpProblem(503, "overloaded", "another reaccount is being composed").with_retry_after(5);
   const auto until = std::chrono::steady_clock::now() + kReaccountTimeMax;
   const auto too_long = [] {
-    return HttpProblem(503, "took_too_long",
-                       "to compose what is on record takes longer than the daemon does; the command goes on");
+    return HttpProblem(503, "time_limit_exceeded",
+                   "to compose what is on record takes longer than the daemon does; the command goes on");
   };
   const auto look = [&](double) {
     if (call.context.audits.stopping()) throw admission_problem(AdmissionDenial::stopping);

@@ -119,8 +119,8 @@ Batch read_batch(Call& call, std::vector<BodyValue> elements) {
     throw BadBody("requests: from 1 to " + std::to_string(kBatchRequestsMax) + " of them are expected");
   }
   if (call.head.header("idempotency-key") != nullptr) {
-    throw HttpProblem(400, "bad_key",
-                      "Idempotency-Key is of one request: each of several has the member 'key' of its own");
+    throw HttpProblem(400, "invalid_key",
+                  "Idempotency-Key is of one request: each of several has the member 'key' of its own");
   }
   Batch batch;
   for (std::size_t i = 0; i < elements.size(); ++i) {

@@ -113,7 +113,7 @@ void Call::reidentify_caller() {
   caller = identify_caller(head, peer, context.view.current(context.refusals), context.own_uid);
   identified_at = std::chrono::steady_clock::now();
   if (caller.actor.name != was || caller.is_keeper() != kept) {
-    throw HttpProblem(401, "not_known", "the credential belongs to another principal by now: ask again");
+    throw HttpProblem(401, "unknown_caller", "the credential belongs to another principal by now: ask again");
   }
   require_access(route, caller);
 }
@@ -225,15 +225,15 @@ std::int64_t Call::number(std::string_view parameter, std::int64_t most, std::in
   const auto [end, error] = std::from_chars(given->data(), given->data() + given->size(), value);
   if (error == std::errc() && end == given->data() + given->size() && value >= least && value <= most)
     return value;
-  throw HttpProblem(400, "bad_parameter",
-                    std::string(parameter) + ": a whole number from " + std::to_string(least) + " to " +
-                        std::to_string(most) + " is expected");
+  throw HttpProblem(400, "invalid_query",
+                std::string(parameter) + ": a whole number from " + std::to_string(least) + " to " +
+                    std::to_string(most) + " is expected");
 }
 
 std::string Call::text(std::string_view parameter) const {
   const std::string* given = head.parameter(parameter);
   if (given == nullptr) return "";
-  if (given->empty()) throw HttpProblem(400, "bad_parameter", std::string(parameter) + ": is empty");
+  if (given->empty()) throw HttpProblem(400, "invalid_query", std::string(parameter) + ": is empty");
   return *given;
 }
 
@@ -244,12 +244,12 @@ HttpProblem body_too_large(std::size_t most) {
 HttpProblem admission_problem(AdmissionDenial why) {
   switch (why) {
     case AdmissionDenial::too_fast:
-      return HttpProblem(429, "too_fast", "more requests than you may make in a second").with_retry_after(1);
+      return HttpProblem(429, "rate_limited", "more requests than you may make in a second").with_retry_after(1);
     case AdmissionDenial::too_many:
       return HttpProblem(429, "too_many_requests", "you have as many requests under way as you may")
           .with_retry_after(1);
     case AdmissionDenial::too_many_long_polls:
-      return HttpProblem(429, "too_many_waits", "you wait for as many things as you may").with_retry_after(1);
+      return HttpProblem(429, "too_many_long_polls", "you wait for as many things as you may").with_retry_after(1);
     case AdmissionDenial::full:
       return HttpProblem(503, "overloaded", "too much waits already; nothing was recorded")
           .with_retry_after(2);

@@ -14,7 +14,8 @@ Caller declared_caller(std::shared_ptr<const AccessView> view, const engine::Cre
                        const std::string& via, bool curator_socket) {
   const engine::Principal* principal = view->policy.principal(found.principal);
   if (principal == nullptr) {
-    throw HttpProblem(401, "not_declared", "the active policy declares no principal of that name any more");
+    throw HttpProblem(401, "principal_not_declared",
+                  "the active policy declares no principal of that name any more");
   }
   return {engine::Actor(found.principal, via), std::move(view), principal, curator_socket};
 }
@@ -23,7 +24,7 @@ Caller declared_caller(std::shared_ptr<const AccessView> view, const engine::Cre
 std::string_view bearer_token(const std::string& authorization) {
   constexpr std::string_view kScheme = "bearer ";
   if (!equals_ignoring_case(std::string_view(authorization).substr(0, kScheme.size()), kScheme)) {
-    throw HttpProblem(401, "bad_token", "Authorization: Bearer and a token is expected");
+    throw HttpProblem(401, "invalid_token", "Authorization: Bearer and a token is expected");
   }
   return std::string_view(authorization).substr(kScheme.size());
 }
@@ -41,7 +42,7 @@ Caller identify_caller(const RequestHead& head, const Peer& peer, CurrentView lo
   if (const std::string* authorization = head.header("authorization")) {
     const auto found = view->credentials.by_token(bearer_token(*authorization), now);
     // One text for what is malformed, unknown, expired and revoked: which of them it is helps who guesses.
-    if (!found) throw HttpProblem(401, "bad_token", "the token is not valid");
+    if (!found) throw HttpProblem(401, "invalid_token", "the token is not valid");
     return declared_caller(std::move(view), *found, "token:" + found->credential, peer.curator);
   }
   const std::string via = "unix:" + std::to_string(peer.uid);
@@ -53,7 +54,7 @@ Caller identify_caller(const RequestHead& head, const Peer& peer, CurrentView lo
   if (const auto found = view->credentials.by_uid(peer.uid, now)) {
     return declared_caller(std::move(view), *found, via, peer.curator);
   }
-  throw HttpProblem(401, "not_known", "no credential maps this user to a principal");
+  throw HttpProblem(401, "unknown_caller", "no credential maps this user to a principal");
 }
 
 }  // namespace epsilog::serve

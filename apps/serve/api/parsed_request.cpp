@@ -76,10 +76,10 @@ std::string key_of(BodyObject& body, const std::string* header) {
   const bool visible =
       std::all_of(header->begin(), header->end(), [](char c) { return c > 0x20 && c < 0x7F; });
   if (header->empty() || !visible) {
-    throw HttpProblem(400, "bad_key", "Idempotency-Key: visible ASCII characters are expected");
+    throw HttpProblem(400, "invalid_key", "Idempotency-Key: visible ASCII characters are expected");
   }
   if (!key.empty() && key != *header) {
-    throw HttpProblem(400, "bad_key", "Idempotency-Key and the member 'key' differ: give one, or both alike");
+    throw HttpProblem(400, "invalid_key", "Idempotency-Key and the member 'key' differ: give one, or both alike");
   }
   return *header;
 }

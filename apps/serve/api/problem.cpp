@@ -29,7 +29,7 @@ const std::map<std::string_view, Meaning>& meanings() {
       {"invalid_parameter", {400, ""}},
       {"not_found", {404, ""}},
       {"not_permitted", {403, ""}},
-      {"underivable", {422, ""}},
+      {"policy_incomplete", {422, ""}},
       {"policy_error", {422, ""}},
       {"source_error", {503, "the data source is not as the policy says; its curator has to mend it"}},
       {"source_io", {503, "the data source cannot be read now"}},
@@ -108,15 +108,13 @@ Response problem(const HttpProblem& refused) {
 Response problem(const std::exception& error, const std::string& dataset) {
   if (const auto* refused = dynamic_cast<const HttpProblem*>(&error)) return problem(*refused);
   if (const auto* bad = dynamic_cast<const BadBody*>(&error))
-    return problem(HttpProblem(400, "bad_body", bad->what()));
+    return problem(HttpProblem(400, "invalid_body", bad->what()));
   // The command knows neither: it says what it does of what is there.
   if (dynamic_cast<const engine::PolicyConflict*>(&error) != nullptr) {
-    return problem(
-        HttpProblem(412, "policy_moved", "the active policy is another one by now: read it again"));
+    return problem(HttpProblem(412, "stale_policy", "the active policy is another one by now: read it again"));
   }
   if (dynamic_cast<const engine::RequestChanged*>(&error) != nullptr) {
-    return problem(
-        HttpProblem(412, "changed_since_seen", "the request stands otherwise by now: read it again"));
+    return problem(HttpProblem(412, "stale_request", "the request stands otherwise by now: read it again"));
   }
   const command::Failure failure = command::describe(error);
   const auto known = meanings().find(failure.code);

@@ -75,7 +75,7 @@ std::string seen_tag(const Call& call) {
                       "If-Match: the ETag of the request, as it was read, is required");
   }
   if (tag->size() < 3 || tag->front() != '"' || tag->back() != '"') {
-    throw HttpProblem(400, "bad_tag", "If-Match: one ETag in quotes is expected");
+    throw HttpProblem(400, "invalid_etag", "If-Match: one ETag in quotes is expected");
   }
   return tag->substr(1, tag->size() - 2);
 }

@@ -34,10 +34,10 @@ TEST_CASE(
   CHECK(again.body.at("value") == first.body.at("value"));
   CHECK(again.body.at("decision_id") == first.body.at("decision_id"));
   CHECK(clinic.ask(kAlice, "POST", "/v1/releases", bare + R"(,"key":"b"})", with("a")).body.at("code") ==
-        "bad_key");
-  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", bare + "}", with("a b")).body.at("code") == "bad_key");
+        "invalid_key");
+  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", bare + "}", with("a b")).body.at("code") == "invalid_key");
   CHECK(clinic.ask(kAlice, "POST", "/v1/releases", bare + R"(,"key":""})", with("a")).body.at("code") ==
-        "bad_body");
+        "invalid_body");
   const Reply conflict = clinic.ask(kAlice, "POST", "/v1/releases", release("a", "0.02"));
   CHECK(conflict.status == 409);
   CHECK(conflict.body.at("type") == "/docs/refusals#key_conflict");
@@ -107,10 +107,10 @@ TEST_CASE("a value is taken by no other route", "[api]") {
   CHECK(clinic.ask(kSam, "POST", "/v1/releases", clinic.asks("0.1", "value:score")).body.at("code") ==
         "value_not_here");
   CHECK(clinic.ask(kSam, "POST", "/v1/releases", clinic.asks("0.1", "count", R"(,"value":3)"))
-            .body.at("code") == "bad_body");
+            .body.at("code") == "invalid_body");
   const std::string id = clinic.ask(kAlice, "POST", "/v1/reservations", clinic.asks("0.1")).id();
   CHECK(clinic.ask(kAlice, "POST", "/v1/requests/" + id + "/commit", R"({"value":3})").body.at("code") ==
-        "bad_body");
+        "invalid_body");
   CHECK(clinic.spent() == "0");
 }
 
@@ -129,15 +129,15 @@ TEST_CASE("plans and forecasts take a count that is assumed, and nothing else do
   REQUIRE(found.status == 200);
   CHECK(found.body.at("assumed").at("count") == 5000);
   CHECK(found.body.at("epsilon").is_string());
-  CHECK(forecast("").body.at("code") == "underivable");
+  CHECK(forecast("").body.at("code") == "policy_incomplete");
   CHECK(forecast(R"(,"assume_count":100001)").body.at("code") == "invalid_parameter");
-  CHECK(forecast(R"(,"assume_count":0)").body.at("code") == "bad_body");
-  CHECK(forecast(R"(,"assume_count":2.5)").body.at("code") == "bad_body");
+  CHECK(forecast(R"(,"assume_count":0)").body.at("code") == "invalid_body");
+  CHECK(forecast(R"(,"assume_count":2.5)").body.at("code") == "invalid_body");
   CHECK(clinic.ask(kAlice, "POST", "/v1/plans", clinic.asks("0.4", "count", assumed)).body.at("code") ==
-        "underivable");
+        "policy_incomplete");
   for (const char* path : {"/v1/releases", "/v1/reservations"}) {
     CHECK(clinic.ask(kAlice, "POST", path, clinic.asks("0.4", "mean:cost", assumed)).body.at("code") ==
-          "bad_body");
+          "invalid_body");
   }
   CHECK(clinic.spent() == "0");
 }
@@ -149,8 +149,8 @@ TEST_CASE("columns to group by are a text, as the command takes it, or a list of
   };
   CHECK(by("\"ward\"").body.at("by") == json("ward"));
   CHECK(by("[\"ward\"]").body.at("by") == json("ward"));
-  CHECK(by("\"ward,age\"").body.at("code") == "underivable");
-  CHECK(by("[\"ward\",\"age\"]").body.at("code") == "underivable");
+  CHECK(by("\"ward,age\"").body.at("code") == "policy_incomplete");
+  CHECK(by("[\"ward\",\"age\"]").body.at("code") == "policy_incomplete");
   CHECK(by("[\"ward,age\"]").body.at("code") == "not_found");  // a name is what it is
   CHECK(by("[\"ward\",\"ward\"]").body.at("code") == "invalid_parameter");
   const Reply few = by("\"ward\",\"suppress_below\":5");
@@ -166,14 +166,14 @@ TEST_CASE("columns to group by are a text, as the command takes it, or a list of
   const Reply both = by("\"ward\",\"totals\":0.2,\"consistent\":true,\"suppress_below\":5");
   CHECK(both.status == 400);
   CHECK(both.body.at("code") == "invalid_parameter");
-  CHECK(by("\"ward\",\"totals\":1").body.at("code") == "bad_body");
-  CHECK(by("\"ward\",\"totals\":0.2,\"consistent\":3").body.at("code") == "bad_body");
-  CHECK(by("\"ward\",\"consistent\":true").body.at("code") == "bad_body");
+  CHECK(by("\"ward\",\"totals\":1").body.at("code") == "invalid_body");
+  CHECK(by("\"ward\",\"totals\":0.2,\"consistent\":3").body.at("code") == "invalid_body");
+  CHECK(by("\"ward\",\"consistent\":true").body.at("code") == "invalid_body");
   CHECK(by("\"ward\",\"totals\":0.2,\"consistent\":false").body.at("consistent") == json(false));
   for (const char* none : {"[]", "[1]", "[[\"ward\"]]", "{}", "3"}) {
     CAPTURE(none);
     CHECK(by(none).status == 400);
-    CHECK(by(none).body.at("code") == "bad_body");
+    CHECK(by(none).body.at("code") == "invalid_body");
   }
 }
 
@@ -185,12 +185,12 @@ TEST_CASE("an approval is of the request as it was seen", "[api]") {
   REQUIRE_FALSE(tag.empty());
   CHECK(clinic.ask(kBob, "POST", route + "/approve", "").body.at("code") == "if_match_required");
   CHECK(clinic.ask(kBob, "POST", route + "/approve", "", {.headers = {{"if-match", "*"}}}).body.at("code") ==
-        "bad_tag");
+        "invalid_etag");
   // Another policy: what was seen is not what would be decided.
   clinic.folder.write("policy.yaml", served_policy() + "\n");
   static_cast<void>(clinic.engine->apply_policy(clinic.folder.path("policy.yaml"), "carol", "a blank line"));
   CHECK(clinic.ask(kBob, "POST", route + "/approve", "", {.headers = {{"if-match", tag}}}).body.at("code") ==
-        "changed_since_seen");
+        "stale_request");
   const std::string now = clinic.ask(kBob, "GET", route).header("etag");
   const Reply approved = clinic.ask(kBob, "POST", route + "/approve", "", {.headers = {{"if-match", now}}});
   CHECK(approved.status == 200);
@@ -216,7 +216,7 @@ TEST_CASE("an approval keeps the reason that came with it, and needs none", "[ap
   CHECK(given(approve(R"({"why":"agreed with the board"})")) == "agreed with the board");
   for (const char* wrong : {R"({"why":1})", R"({"because":"x"})", R"({"why":"x","why":"y"})"}) {
     CAPTURE(wrong);
-    CHECK(approve(wrong).body.at("code") == "bad_body");
+    CHECK(approve(wrong).body.at("code") == "invalid_body");
   }
   CHECK(approve(R"({"why":" "})").status == 400);
 }
@@ -293,7 +293,7 @@ TEST_CASE(
   const std::string next = served_policy() + "# more\n";
   CHECK(put(kCarol, next, tag, false).body.at("code") == "curator_socket_required");
   CHECK(put(kDora, next, tag).body.at("code") == "duty_required");
-  CHECK(put(kCarol, next, "\"sha256:" + std::string(64, '0') + "\"").body.at("code") == "policy_moved");
+  CHECK(put(kCarol, next, "\"sha256:" + std::string(64, '0') + "\"").body.at("code") == "stale_policy");
   CHECK(put(kCarol, "version: 1\n", tag).body.at("code") == "policy_error");
   const std::string nobody = served_policy("  alice: {}\n  adam: {}\n  bob: {}\n  sam: {}\n  carol: {}\n");
   CHECK(put(kRoot, nobody, tag).response.body.find("would_lock_out") != std::string::npos);
@@ -317,13 +317,13 @@ TEST_CASE("what no client of ours sends is refused before anybody is asked who t
   };
   CHECK(code("POST", "/v1/releases", "{}", {{"host", "epsilog.example"}}) == "wrong_host");
   CHECK(code("POST", "/v1/releases", "{}", {{"host", "localhost.example"}}) == "wrong_host");
-  CHECK(code("POST", "/v1/releases", "{}", {{"host", "localhost:8080"}}) == "not_known");
+  CHECK(code("POST", "/v1/releases", "{}", {{"host", "localhost:8080"}}) == "unknown_caller");
   CHECK(code("POST", "/v1/releases", "{}", {{"origin", "http://localhost"}}) == "cross_origin");
   CHECK(code("POST", "/v1/releases", "{}", {{"content-type", "text/plain"}}) == "not_json");
   CHECK(code("POST", "/v1/releases", "{}", {{"content-type", "application/json; charset=utf-8"}}) ==
-        "not_known");
+        "unknown_caller");
   CHECK(code("GET", "/v1/me", "{}", {}) == "body_unexpected");
-  CHECK(code("GET", "/v1/me?as=alice", "", {}) == "bad_parameter");
+  CHECK(code("GET", "/v1/me?as=alice", "", {}) == "unknown_query_parameter");
   CHECK(code("DELETE", "/v1/me", "", {}) == "method_not_allowed");
   CHECK(code("GET", "/v1/requests/a/b", "", {}) == "no_such_route");
   CHECK(code("GET", "/v1/requests/", "", {}) == "no_such_route");
@@ -436,7 +436,7 @@ TEST_CASE(
     "[api][tokens]") {
   ServedClinic clinic;
   for (const std::uint32_t uid : {65534U, 4294967295U, std::uint32_t{kNobody}, std::uint32_t{kRoot}, 1999U}) {
-    CHECK(clinic.ask(uid, "GET", "/v1/me").body.at("code") == "not_known");
+    CHECK(clinic.ask(uid, "GET", "/v1/me").body.at("code") == "unknown_caller");
   }
   for (const std::uint32_t uid : {std::uint32_t{kRoot}, 1999U}) {
     const Reply reply = clinic.ask(uid, "GET", "/v1/me", "", {.curator_socket = true});

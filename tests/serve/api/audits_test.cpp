@@ -213,7 +213,7 @@ TEST_CASE("verifications are of auditors, and those that are long over are not t
   for (int i = 0; i < 16; ++i) static_cast<void>(ended(clinic, begun(clinic)));
   CHECK(clinic.ask(kDora, "GET", kRoute + ("/" + first)).status == 404);
   for (const char* body : {R"({"storage":"all"})", R"({"path":"/"})", R"({"storage":1})"}) {
-    CHECK(clinic.ask(kDora, "POST", kRoute, body).body.at("code") == "bad_body");
+    CHECK(clinic.ask(kDora, "POST", kRoute, body).body.at("code") == "invalid_body");
   }
 }
 
@@ -259,11 +259,11 @@ TEST_CASE("a reaccount of what cannot be asked is refused, and one is composed a
   };
   CHECK(reply("", kCarol).body.at("code") == "duty_required");
   CHECK(reply(R"({"dataset":"hospital"})").status == 404);
-  CHECK(reply(R"({"accountant":"magic"})").body.at("code") == "bad_body");
-  CHECK(reply(R"({"delta":0.1,"epsilon":1})").body.at("code") == "bad_body");
+  CHECK(reply(R"({"accountant":"magic"})").body.at("code") == "invalid_body");
+  CHECK(reply(R"({"delta":0.1,"epsilon":1})").body.at("code") == "invalid_body");
   CHECK(reply(R"({"delta":1})").body.at("code") == "invalid_parameter");
   CHECK(reply(R"({"epsilon":-1})").body.at("code") == "invalid_parameter");
-  CHECK(reply(R"({"ledger":"/srv"})").body.at("code") == "bad_body");
+  CHECK(reply(R"({"ledger":"/srv"})").body.at("code") == "invalid_body");
   {
     const auto other = clinic.audits.try_lock_reaccount();
     CHECK(reply("").body.at("code") == "overloaded");

@@ -144,7 +144,7 @@ TEST_CASE("each of a batch is told the accuracies that it asked for", "[api][bat
   json many = json::array();
   for (int i = 1; i <= 17; ++i)
     many.push_back(one("m" + std::to_string(i), "0.01", {{"alpha", {i / 100.0}}}));
-  CHECK(send(clinic, kAlice, many).body.at("code") == "bad_body");
+  CHECK(send(clinic, kAlice, many).body.at("code") == "invalid_body");
 }
 
 TEST_CASE("what is wrong with one of a batch is said with its index, and nothing of it is decided",
@@ -170,15 +170,15 @@ TEST_CASE("a batch has from 1 to 500 requests, a key for each, and nothing besid
   const auto code = [&](const std::string& text, const Sent& sent = {}) {
     return clinic.ask(kAlice, "POST", "/v1/releases", text, sent).body.value("code", "none");
   };
-  CHECK(code(R"({"requests":[]})") == "bad_body");
-  CHECK(code(R"({"requests":{}})") == "bad_body");
-  CHECK(code(R"({"requests":"all"})") == "bad_body");
-  CHECK(code(json{{"requests", {one("a")}}, {"dataset", "clinic"}}.dump()) == "bad_body");
-  CHECK(code(json{{"requests", {one("a")}}}.dump(), {.headers = {{"idempotency-key", "a"}}}) == "bad_key");
+  CHECK(code(R"({"requests":[]})") == "invalid_body");
+  CHECK(code(R"({"requests":{}})") == "invalid_body");
+  CHECK(code(R"({"requests":"all"})") == "invalid_body");
+  CHECK(code(json{{"requests", {one("a")}}, {"dataset", "clinic"}}.dump()) == "invalid_body");
+  CHECK(code(json{{"requests", {one("a")}}}.dump(), {.headers = {{"idempotency-key", "a"}}}) ==
+        "invalid_key");
   json many = json::array();
-  for (std::size_t i = 0; i <= serve::kBatchRequestsMax; ++i)
-    many.push_back(one(std::to_string(i), "0.0001"));
-  CHECK(code(json{{"requests", many}}.dump()) == "bad_body");
+  for (std::size_t i = 0; i <= serve::kBatchRequestsMax; ++i) many.push_back(one(std::to_string(i), "0.0001"));
+  CHECK(code(json{{"requests", many}}.dump()) == "invalid_body");
   CHECK(decisions(clinic) == 0);
   many.erase(many.begin());
   const Reply most = send(clinic, kAlice, many);
@@ -206,7 +206,7 @@ TEST_CASE("a body of several requests may have 1 MiB, one of one request 64 KiB 
 TEST_CASE("who keeps the machine, and who is nobody, can send no batch", "[api][batch]") {
   ServedClinic clinic;
   CHECK(send(clinic, kRoot, {one("a")}, {.curator_socket = true}).body.at("code") == "cannot_ask");
-  CHECK(send(clinic, kNobody, {one("a")}).body.at("code") == "not_known");
+  CHECK(send(clinic, kNobody, {one("a")}).body.at("code") == "unknown_caller");
   CHECK(decisions(clinic) == 0);
 }
 
@@ -220,10 +220,10 @@ TEST_CASE("a batch counts as so many requests a second, and is paid off afterwar
   CHECK(send(clinic, kAlice, five).status == 200);
   const Reply next = clinic.ask(kAlice, "GET", "/v1/me");
   CHECK(next.status == 429);
-  CHECK(next.body.at("code") == "too_fast");
+  CHECK(next.body.at("code") == "rate_limited");
   CHECK(clinic.ask(kAdam, "GET", "/v1/me").status == 200);
   // Whoever has asked something already has to wait for the rest.
-  CHECK(send(clinic, kAdam, five).body.at("code") == "too_fast");
+  CHECK(send(clinic, kAdam, five).body.at("code") == "rate_limited");
   CHECK(decisions(clinic) == 5);
 }
 

@@ -182,7 +182,7 @@ TEST_CASE("computing: what would take more steps than the daemon takes at once i
     CAPTURE(call.what);
     const Reply reply = call.of(clinic);
     CHECK(reply.status == 400);
-    CHECK(reply.body.at("code") == "too_much_to_plan");
+    CHECK(reply.body.at("code") == "request_too_costly");
     CHECK_THAT(reply.response.body, says("limits.planning_steps"));
   }
   CHECK(clinic.engine->newest_seq() == before);

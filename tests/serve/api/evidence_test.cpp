@@ -61,7 +61,7 @@ TEST_CASE("a checkpoint that is asked for is signed for its file, once for the s
   CHECK(read_file(clinic.notes()).starts_with(before));
   CHECK(engine::verify_attestation(notes.back(), {.log = vkey}).signed_by_log);
   CHECK(code(clinic.ask(kAlice, "POST", "/v1/checkpoints")) == "duty_required");
-  CHECK(code(clinic.ask(kCarol, "POST", "/v1/checkpoints", R"({"key":"other"})")) == "bad_body");
+  CHECK(code(clinic.ask(kCarol, "POST", "/v1/checkpoints", R"({"key":"other"})")) == "invalid_body");
   CHECK(clinic.ask(kRoot, "POST", "/v1/checkpoints", "", {.curator_socket = true}).status == 200);
 }
 

@@ -176,7 +176,7 @@ bool try_fault(const Fault& fault) {
   const Reply again = reply.status / 100 == 2 ? clinic.ask(kAlice, "GET", "/v1/decisions")
                                               : fault.route->ask(clinic, prepared);
   CAPTURE(again.status, again.response.body);
-  if (code_of(again) == "policy_moved") {  // the fault came after COMMIT (docs/api.md)
+  if (code_of(again) == "stale_policy") {  // the fault came after COMMIT (docs/api.md)
     CHECK(clinic.ask(kCarol, "GET", "/v1/policy").response.body.find("# again") != std::string::npos);
   } else {
     CHECK(again.status / 100 == 2);

@@ -102,13 +102,13 @@ TEST_CASE("a parameter of the query beyond what the document says is refused, an
       const auto edge = [&](const char* member, int beyond) {
         if (!schema.contains(member)) return;
         ++bounds;
-        CHECK(answered(std::to_string(schema.at(member).get<std::int64_t>() + beyond)) == "bad_parameter");
+        CHECK(answered(std::to_string(schema.at(member).get<std::int64_t>() + beyond)) == "invalid_query");
       };
       edge("minimum", -1);
       edge("maximum", 1);
       if (schema.contains("minimum"))
         CHECK(answered(std::to_string(schema.at("minimum").get<int>())).empty());
-      if (schema.at("type") == "string") CHECK(answered("") == "bad_parameter");
+      if (schema.at("type") == "string") CHECK(answered("") == "invalid_query");
     }
   }
   CHECK(bounds == 12);
