@@ -221,7 +221,7 @@ TEST_CASE("who goes away at any step leaves the same behind, whatever the data",
                         }
                       }
                       // What has begun is finished, though nobody waits for it.
-                      served.await("epsilog_decisions", 10 + 2 + 2 + 1);
+                      served.await("epsilog_decisions_total", 10 + 2 + 2 + 1);
                       served.daemon.signal(SIGTERM);
                       return std::string();
                     },
@@ -256,10 +256,10 @@ TEST_CASE("told to end at any step it answers and records the same, whatever the
       // All three have begun; the room of so small ones is that of the whole of them.
       std::size_t begun = 0;
       for (const Verb& verb : rounds[0]) begun += verb.body.size();
-      if (step == Step::half_the_body) served.await("epsilog_body_bytes", begun);
+      if (step == Step::half_the_body) served.await("epsilog_http_body_bytes", begun);
       if (step == Step::whole) {
         told += "value: " + status(connections[2]->hear()) + "\n";
-        served.await("epsilog_requests_running", 2);  // they read, or wait for their tick
+        served.await("epsilog_http_requests_in_flight", 2);  // they read, or wait for their tick
       }
       served.daemon.signal(SIGTERM);
       while (served.takes_new()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -325,7 +325,7 @@ TEST_CASE("who finds every place taken is told so before anything is read, whate
                     [](Served& served, const auto& rounds) {
                       Connection runs(served.daemon.ask_socket());
                       runs.send(rounds[0][0].sent(Step::whole));
-                      served.await("epsilog_requests_running", 1);
+                      served.await("epsilog_http_requests_in_flight", 1);
                       Connection waits(served.daemon.ask_socket());
                       waits.send(rounds[1][0].sent(Step::whole));
                       std::string told;
@@ -334,7 +334,7 @@ TEST_CASE("who finds every place taken is told so before anything is read, whate
                         connection.send(verb.sent(Step::whole));
                         return status(connection.hear());
                       };
-                      served.await("epsilog_requests_waiting", 1);
+                      served.await("epsilog_http_requests_queued", 1);
                       for (const Verb& verb : rounds[2]) told += verb.name + ": " + ask(verb) + "\n";
                       told += "runs: " + status(runs.hear()) + "\nwaits: " + status(waits.hear()) + "\n";
                       served.daemon.signal(SIGTERM);
