@@ -128,7 +128,7 @@ Response events(Call& call) {
   if (!look() && seconds > 0)
     call.poll(
         seconds, [&] { return PollCondition{.asker = asker()}; }, look);
-  ListPage list(call, "events", AnswerKind::history);
+  ListPage list(call, "decisions", AnswerKind::history);
   std::int64_t next = 0;
   std::from_chars(end.cursor.data(), end.cursor.data() + end.cursor.size(), next);
   for (const Answer& answer : read) {

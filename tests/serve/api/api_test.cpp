@@ -244,14 +244,14 @@ TEST_CASE(
     static_cast<void>(beside.release(request, bits, {}));
   }
   waits.join();
-  REQUIRE(told.body.at("events").size() == 1);
-  CHECK(told.body.at("events")[0].at("principal") == "alice");
+  REQUIRE(told.body.at("decisions").size() == 1);
+  CHECK(told.body.at("decisions")[0].at("principal") == "alice");
   CHECK(told.body.at("next") == from + 2);
   std::thread last([&] { told = clinic.ask(kAlice, "GET", "/v1/events?wait=60&after=1000000"); });
   while (clinic.admission->figures().long_polls == 0) std::this_thread::yield();
   clinic.view->stop();
   last.join();
-  CHECK(told.body.at("events").empty());
+  CHECK(told.body.at("decisions").empty());
 }
 
 TEST_CASE("an analyst sees the balances that bind them and no other's", "[api]") {

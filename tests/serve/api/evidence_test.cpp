@@ -162,7 +162,7 @@ TEST_CASE("who did something about a request gets the proof of that, and of noth
   REQUIRE(clinic.ask(kDora, "POST", "/v1/checkpoints").status == 201);
   std::string rejected;
   const Reply events = clinic.ask(kDora, "GET", "/v1/events");
-  for (const json& event : events.body.at("events")) {
+  for (const json& event : events.body.at("decisions")) {
     if (event.at("principal") == "bob") rejected = event.at("decision_id");
   }
   REQUIRE_FALSE(rejected.empty());

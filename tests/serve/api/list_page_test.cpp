@@ -38,7 +38,7 @@ struct Walk {
       REQUIRE(page.status == 200);
       ++pages;
       std::size_t longest = 0;
-      for (const json& one : page.body.at(list == "pending" ? "requests" : list)) {
+      for (const json& one : page.body.at(list == "pending" ? "requests" : "decisions")) {
         seqs.push_back(one.at("seq"));
         longest = std::max(longest, one.dump().size());
         if (one.at("statistic") != "batch") continue;

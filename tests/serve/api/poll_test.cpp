@@ -156,7 +156,7 @@ TEST_CASE("a long poll of events tells nothing that was recorded after the right
     INFO(told.response.body);
     CHECK(told.status == ending.of_events);
     CHECK(told.response.body.find(id) == std::string::npos);
-    if (told.status == 200) CHECK(told.body.at("events").empty());
+    if (told.status == 200) CHECK(told.body.at("decisions").empty());
   }
 }
 
@@ -215,7 +215,7 @@ TEST_CASE(
   REQUIRE(clinic.ask(kAlice, "POST", "/v1/requests/" + id + "/cancel").status == 200);
   const Reply& told = events.told();
   REQUIRE(told.status == 200);
-  CHECK(told.body.at("events").size() == 1);
+  CHECK(told.body.at("decisions").size() == 1);
 }
 
 TEST_CASE("a request that waited for its place or its body is decided again before it is answered",
@@ -257,7 +257,7 @@ TEST_CASE(
     if (!closes) REQUIRE(::shutdown(theirs.get(), SHUT_WR) == 0);
     if (!closes) REQUIRE(clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.01")).status == 201);
     polls.join();
-    CHECK(told.body.at("events").size() == (closes ? 0 : 1));
+    CHECK(told.body.at("decisions").size() == (closes ? 0 : 1));
     CHECK(clinic.admission->figures().long_polls == 0);
     CHECK(std::chrono::steady_clock::now() < begun + std::chrono::seconds(30));
   }

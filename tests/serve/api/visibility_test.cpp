@@ -72,7 +72,7 @@ struct Made {
 json event_list(ServedClinic& clinic, const Role& role, std::int64_t after) {
   const Reply reply = clinic.ask(role.uid, "GET", "/v1/events?after=" + std::to_string(after), "",
                                  {.curator_socket = role.curator_socket});
-  return reply.body.at("events");
+  return reply.body.at("decisions");
 }
 
 Made asked(ServedClinic& clinic, const State& state) {
@@ -249,7 +249,7 @@ std::string table() {
     add_row(text, "GET /v1/requests/ID?wait", state.name,
             [&](std::size_t i) { return members_of(polled.request[i], made); });
     add_row(text, "GET /v1/events?wait", state.name,
-            [&](std::size_t i) { return members_of_list(polled.events[i].body.at("events"), made); });
+            [&](std::size_t i) { return members_of_list(polled.events[i].body.at("decisions"), made); });
   }
   return text.str();
 }

@@ -93,7 +93,7 @@ def name_id(case, operation):
     pool = POOLS.get(operation)
     if operation == "commit" and RANDOM.random() < 0.5:
         pool = POOLS["value"]
-    if operation == "token":  # whatever else is on record has none
+    if operation == "issueToken":  # whatever else is on record has none
         case.path_parameters["id"] = pool.pop() if pool else "0" * 26
         return
     if not pool or RANDOM.random() < 0.2:
@@ -107,7 +107,7 @@ def before_call(context, case, kwargs):
         return
     operation = case.operation.definition.raw.get("operationId")
     linked = case.meta.phase.name == "stateful"  # to an id that an answer had
-    if "id" in (case.path_parameters or {}) and (operation == "token" or not linked and RANDOM.random() < 0.7):
+    if "id" in (case.path_parameters or {}) and (operation == "issueToken" or not linked and RANDOM.random() < 0.7):
         name_id(case, operation)
     if operation in ("plan", "release", "reserve"):
         name_key(case)
@@ -128,7 +128,7 @@ def before_call(context, case, kwargs):
 @schemathesis.hook
 def after_call(context, case, response):
     if case.operation.definition.raw.get("operationId") == "verify" and response.status_code == 201:
-        POOLS["verification"] = POOLS["cancelVerification"] = [json.loads(response.content)["id"]] * 20
+        POOLS["getVerification"] = POOLS["cancelVerification"] = [json.loads(response.content)["id"]] * 20
     with open(STATE["counts"], "a") as counts:
         positive = "positive" if is_positive(case) else "negative"
         counts.write(f"{STATE['role']}\t{case.operation.label}\t{positive}\t{response.status_code}\n")
