@@ -54,7 +54,8 @@ TEST_CASE("reserve: prints id, deadline and plan, holds the cost, and commit rel
   const json plan =
       requests.bench.with_ledger({"plan", "clinic", "sum:cost", "--epsilon", "0.5", "--json"}).json();
   const json reserved = requests.told("alice", {"reserve", "clinic", "sum:cost", "--epsilon", "0.5"}, 0);
-  check_members(reserved, R"({"decision": "granted", "state": "reserved", "value": null})");
+  check_members(reserved, R"({"decision": "granted", "state": "reserved", "value": null,
+      "reservation": "plain", "data_token": null, "data_accessed_by": null})");
   CHECK(reserved["deadline"].get<std::string>() > reserved["created_at"].get<std::string>());
   CHECK(reserved["approvals"].is_null());
   for (const char* field : {"mechanism", "scale", "grid", "bound", "accuracy", "epsilon"}) {
@@ -65,8 +66,11 @@ TEST_CASE("reserve: prints id, deadline and plan, holds the cost, and commit rel
   CHECK(requests.balance() == "0/0.5");
   const std::string id = reserved["decision_id"];
   const json granted = requests.told("alice", {"commit", id}, 0);
-  check_members(granted, R"({"decision": "granted", "state": "granted"})");
+  check_members(granted, R"({"decision": "granted", "state": "granted", "data_token": null})");
   CHECK(granted["parent"] == id);
+  const json access = requests.bench.with_ledger({"show", granted["data_accessed_by"], "--json"}).json();
+  check_members(access, R"({"state": "data_accessed"})");
+  CHECK(access["parent"] == id);
   CHECK(granted["value"].is_string());
   CHECK(requests.balance() == "0.5/0");
   const json again = requests.told("alice", {"commit", id}, 0);

@@ -1,4 +1,7 @@
 // What the API does beside who may: keys, values, waits, tags, tokens, limits.
+#include <map>
+#include <sstream>
+
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
@@ -19,6 +22,43 @@ std::string reserved_value(ServedClinic& clinic) {
 }
 
 }  // namespace
+
+TEST_CASE("a reservation is plain or against a data token, in the request as in the answer", "[api]") {
+  ServedClinic clinic;
+  const auto reserve = [&clinic](const std::string& word) {
+    const std::string more = word.empty() ? "" : ",\"reservation\":" + word;
+    return clinic.ask(kAlice, "POST", "/v1/reservations", clinic.asks("0.001", "value:score", more));
+  };
+  for (const auto& [word, answered] : std::map<std::string, std::string>{
+           {"", "plain"}, {"null", "plain"}, {"\"plain\"", "plain"}, {"\"data_token\"", "data_token"}}) {
+    CAPTURE(word);
+    const Reply reply = reserve(word);
+    REQUIRE(reply.status == 201);
+    CHECK(reply.body.at("reservation") == answered);
+    CHECK(reply.body.at("data_token").is_null());
+  }
+  for (const char* wrong : {"\"token\"", "\"\"", "true"}) {
+    CAPTURE(wrong);
+    CHECK(reserve(wrong).body.at("code") == "invalid_body");
+  }
+  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.001")).body.at("reservation").is_null());
+}
+
+TEST_CASE("metrics: the documentation has each with its type", "[api][metrics]") {
+  ServedClinic clinic;
+  const std::string page = read_file(EPSILOG_SOURCE_DIR "/docs/daemon.md");
+  std::istringstream lines(clinic.ask(kOtto, "GET", "/metrics").response.body);
+  int metrics = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("# TYPE ")) continue;
+    const std::size_t name = 7, type = line.find(' ', name);
+    const std::string row = "| `" + line.substr(name, type - name) + "` | " + line.substr(type + 1) + " |";
+    CAPTURE(row);
+    CHECK(page.find(row) != std::string::npos);
+    ++metrics;
+  }
+  CHECK(metrics == 9);
+}
 
 TEST_CASE(
     "a key stands in the body or in the header, must be the same in both, and be there where budget is spent",
