@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reference values for `calibrate snapping --lambda`: the loss of a snapping mechanism of a stated scale.
+"""Reference values for `calibrate snapping --scale`: the loss of a snapping mechanism of a stated scale.
 
 Writes snapping_scale.csv beside itself. The loss and the precision are computed in exact fractions, from the
 bound as mechanisms/proofs/snapping.md states it; the accuracy by the closed form of snapping_accuracy.py at 120
