@@ -112,8 +112,10 @@ Json rounded_up_json(const accounting::Rational& bound) {
 Json accuracy_json(const std::vector<engine::Accuracy>& accuracy) {
   Json list = Json::array();
   for (const engine::Accuracy& one : accuracy) {
-    list.push_back(
-        ObjectOf(2).with("alpha", accounting::text(one.alpha)).with("within", rounded_up_json(one.a)).to_json());
+    list.push_back(ObjectOf(2)
+                       .with("alpha", accounting::text(one.alpha))
+                       .with("within", rounded_up_json(one.a))
+                       .to_json());
   }
   return list;
 }

@@ -28,9 +28,10 @@ using engine::RequestState;
 
 /// What became of a request, on standard output whatever it is: whoever acts on it has asked just that.
 void print_request_state(const Answer& answer, Console& console) {
-  console.set_recorded_note("what became of the request is on record: epsilog show " + answer.recorded.decision_id +
-               " prints it again" +
-               (answer.recorded.token.empty() ? "" : "; its data token is " + answer.recorded.token));
+  console.set_recorded_note(
+      "what became of the request is on record: epsilog show " + answer.recorded.decision_id +
+      " prints it again" +
+      (answer.recorded.token.empty() ? "" : "; its data token is " + answer.recorded.token));
   warn_if_withheld(answer, console);
   if (console.json()) {
     console.write(answer_json(answer, AnswerKind::show));

@@ -52,7 +52,7 @@ void check_head(const Route& route, const RequestHead& head) {
   for (const auto& [name, value] : head.query) {
     if (std::find(route.parameters.begin(), route.parameters.end(), name) == route.parameters.end()) {
       throw HttpProblem(400, "unknown_query_parameter",
-                    "the parameter '" + name.substr(0, 60) + "' is not known here");
+                        "the parameter '" + name.substr(0, 60) + "' is not known here");
     }
   }
 }

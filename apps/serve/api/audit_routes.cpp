@@ -192,7 +192,7 @@ Response reaccount(Call& call) {
   const auto until = std::chrono::steady_clock::now() + kReaccountTimeMax;
   const auto too_long = [] {
     return HttpProblem(503, "time_limit_exceeded",
-                   "to compose what is on record takes longer than the daemon does; the command goes on");
+                       "to compose what is on record takes longer than the daemon does; the command goes on");
   };
   const auto look = [&](double) {
     if (call.context.audits.stopping()) throw admission_problem(AdmissionDenial::stopping);

@@ -120,7 +120,7 @@ Batch read_batch(Call& call, std::vector<BodyValue> elements) {
   }
   if (call.head.header("idempotency-key") != nullptr) {
     throw HttpProblem(400, "invalid_key",
-                  "Idempotency-Key is of one request: each of several has the member 'key' of its own");
+                      "Idempotency-Key is of one request: each of several has the member 'key' of its own");
   }
   Batch batch;
   for (std::size_t i = 0; i < elements.size(); ++i) {

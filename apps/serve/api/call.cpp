@@ -226,8 +226,8 @@ std::int64_t Call::number(std::string_view parameter, std::int64_t most, std::in
   if (error == std::errc() && end == given->data() + given->size() && value >= least && value <= most)
     return value;
   throw HttpProblem(400, "invalid_query",
-                std::string(parameter) + ": a whole number from " + std::to_string(least) + " to " +
-                    std::to_string(most) + " is expected");
+                    std::string(parameter) + ": a whole number from " + std::to_string(least) + " to " +
+                        std::to_string(most) + " is expected");
 }
 
 std::string Call::text(std::string_view parameter) const {
@@ -244,12 +244,14 @@ HttpProblem body_too_large(std::size_t most) {
 HttpProblem admission_problem(AdmissionDenial why) {
   switch (why) {
     case AdmissionDenial::too_fast:
-      return HttpProblem(429, "rate_limited", "more requests than you may make in a second").with_retry_after(1);
+      return HttpProblem(429, "rate_limited", "more requests than you may make in a second")
+          .with_retry_after(1);
     case AdmissionDenial::too_many:
       return HttpProblem(429, "too_many_requests", "you have as many requests under way as you may")
           .with_retry_after(1);
     case AdmissionDenial::too_many_long_polls:
-      return HttpProblem(429, "too_many_long_polls", "you wait for as many things as you may").with_retry_after(1);
+      return HttpProblem(429, "too_many_long_polls", "you wait for as many things as you may")
+          .with_retry_after(1);
     case AdmissionDenial::full:
       return HttpProblem(503, "overloaded", "too much waits already; nothing was recorded")
           .with_retry_after(2);

@@ -15,7 +15,7 @@ Caller declared_caller(std::shared_ptr<const AccessView> view, const engine::Cre
   const engine::Principal* principal = view->policy.principal(found.principal);
   if (principal == nullptr) {
     throw HttpProblem(401, "principal_not_declared",
-                  "the active policy declares no principal of that name any more");
+                      "the active policy declares no principal of that name any more");
   }
   return {engine::Actor(found.principal, via), std::move(view), principal, curator_socket};
 }

@@ -111,10 +111,10 @@ void require_plannable(const Call& call, std::uint64_t steps) {
   const std::uint64_t most = call.costs.planning_steps;
   if (steps <= most) return;
   throw HttpProblem(400, "request_too_costly",
-                "to plan this takes up to " + std::to_string(steps) + " steps, and the daemon takes " +
-                    std::to_string(most) +
-                    " at once (limits.planning_steps): ask for fewer rows, cells, quantiles or values of "
-                    "alpha, in several requests");
+                    "to plan this takes up to " + std::to_string(steps) + " steps, and the daemon takes " +
+                        std::to_string(most) +
+                        " at once (limits.planning_steps): ask for fewer rows, cells, quantiles or values of "
+                        "alpha, in several requests");
 }
 
 std::optional<Response> refused_by_rule(const Call& call, const engine::Request& request) {

@@ -79,7 +79,8 @@ std::string key_of(BodyObject& body, const std::string* header) {
     throw HttpProblem(400, "invalid_key", "Idempotency-Key: visible ASCII characters are expected");
   }
   if (!key.empty() && key != *header) {
-    throw HttpProblem(400, "invalid_key", "Idempotency-Key and the member 'key' differ: give one, or both alike");
+    throw HttpProblem(400, "invalid_key",
+                      "Idempotency-Key and the member 'key' differ: give one, or both alike");
   }
   return *header;
 }

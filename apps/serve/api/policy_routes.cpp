@@ -111,7 +111,7 @@ std::string expected_sha256(const Call& call) {
   const std::string before = '"' + std::string(kSha256);
   if (!tag->starts_with(before) || !tag->ends_with('"') || tag->size() != before.size() + 64 + 1) {
     throw HttpProblem(400, "invalid_etag",
-                  "If-Match: \"sha256:\" and 64 hexadecimal digits in quotes are expected");
+                      "If-Match: \"sha256:\" and 64 hexadecimal digits in quotes are expected");
   }
   return tag->substr(before.size(), 64);
 }

@@ -111,7 +111,8 @@ Response problem(const std::exception& error, const std::string& dataset) {
     return problem(HttpProblem(400, "invalid_body", bad->what()));
   // The command knows neither: it says what it does of what is there.
   if (dynamic_cast<const engine::PolicyConflict*>(&error) != nullptr) {
-    return problem(HttpProblem(412, "stale_policy", "the active policy is another one by now: read it again"));
+    return problem(
+        HttpProblem(412, "stale_policy", "the active policy is another one by now: read it again"));
   }
   if (dynamic_cast<const engine::RequestChanged*>(&error) != nullptr) {
     return problem(HttpProblem(412, "stale_request", "the request stands otherwise by now: read it again"));

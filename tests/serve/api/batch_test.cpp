@@ -177,7 +177,8 @@ TEST_CASE("a batch has from 1 to 500 requests, a key for each, and nothing besid
   CHECK(code(json{{"requests", {one("a")}}}.dump(), {.headers = {{"idempotency-key", "a"}}}) ==
         "invalid_key");
   json many = json::array();
-  for (std::size_t i = 0; i <= serve::kBatchRequestsMax; ++i) many.push_back(one(std::to_string(i), "0.0001"));
+  for (std::size_t i = 0; i <= serve::kBatchRequestsMax; ++i)
+    many.push_back(one(std::to_string(i), "0.0001"));
   CHECK(code(json{{"requests", many}}.dump()) == "invalid_body");
   CHECK(decisions(clinic) == 0);
   many.erase(many.begin());
