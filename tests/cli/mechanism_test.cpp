@@ -39,7 +39,7 @@ TEST_CASE("mechanism: release, show, history and plan describe it alike", "[cli]
       check_members(answer["epsilon"], R"({"requested": "0.25", "charged": "0.25", "published": null})");
       const json& component = answer["components"][0];
       CHECK(component["centre"].is_null());
-      CHECK(component[mechanism == "discrete_gaussian" ? "grid_sensitivity_l2_squared" : "grid_sensitivity"]
+      CHECK(component[mechanism == "discrete_laplace" ? "grid_sensitivity" : "grid_sensitivity_l2_squared"]
                 .is_string());
       if (mechanism == "discrete_laplace") {
         CHECK(answer["delta"].is_null());

@@ -203,7 +203,7 @@ TEST_CASE("what is answered has a documented status, the media type of it, and d
       CHECK(names.contains(name));
     }
     std::set<std::string> of_several;
-    add_members(document().at(json::json_pointer("/components/schemas/BatchDecision")), of_several);
+    add_members(document().at(json::json_pointer("/components/schemas/ListedDecision")), of_several);
     for (const json& decision : reply.body.value("decisions", json::array())) {
       for (const auto& [name, value] : decision.items()) {
         CAPTURE(name);

@@ -79,6 +79,8 @@ def ask_what_the_policy_has(question):
     if str(question.get("statistic")).startswith("value:"):
         for name in ("by", "where", "totals", "consistent", "suppress_below", "assume_count"):
             question.pop(name, None)
+    if isinstance(question.get("epsilon"), (int, float)):  # a mean splits it, on a grid of 10^-12
+        question["epsilon"] = max(question["epsilon"], 1e-9)
     if question.get("statistic") == "units":  # a unit counts in several cells, so units do not add up
         question.pop("consistent", None)
     for name in ("totals", "suppress_below"):  # of at most 40 characters in full
