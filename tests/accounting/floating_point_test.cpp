@@ -126,7 +126,7 @@ TEST_CASE("floating point: conversions of zCDP and Renyi divergences keep their 
 }
 
 TEST_CASE("floating point: privacy loss distributions are certified to the same digits in every setting",
-          "[.long][accounting][fp][pld]") {
+          "[accounting][fp][pld]") {
   const std::vector<ComposedLaw> mixed{gaussian(8, 20), laplace(5, 10)};
   const std::vector<ComposedLaw> equal{laplace(10, 100)};
   check_everywhere("mixed epsilon", [&] { return shown(pld_epsilon_up(mixed, kDelta)); });

@@ -158,7 +158,7 @@ TEST_CASE("Gaussian laws compose as one of the root of the sum of squares", "[pl
 }
 
 TEST_CASE("A grid of losses agrees with the closed form when a Gaussian law is divided by another kind",
-          "[.long][pld]") {
+          "[pld]") {
   // Laplace noise of next to no effect sends the Gaussian law through the grid.
   const std::vector<ComposedLaw> laws{noise(Kind::gaussian, "1", "1", 1),
                                       noise(Kind::laplace, "1e9", "1", 1)};
