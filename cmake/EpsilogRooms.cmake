@@ -1,4 +1,4 @@
-# epsilog_room(<target> <room> [APART] [MAY_INCLUDE <room>…] [HEADERS …] [SOURCES …] [ALONE …] [LINK …])
+# epsilog_room(<target> <room> [MAY_INCLUDE <room>…] [HEADERS …] [SOURCES …] [ALONE …] [LINK …])
 #
 # A room is a folder of <target>: what one reads to change one thing. It is compiled by itself, and its include path
 # has its own folder, those of the rooms it may include, and the libraries it is built on (LINK); nothing else of
@@ -9,7 +9,7 @@
 # is another's too.
 # The folders of all are in the property EPSILOG_ROOMS, for tests, which may look into each.
 function(epsilog_room target room)
-  cmake_parse_arguments(ARG "APART" "" "MAY_INCLUDE;HEADERS;SOURCES;ALONE;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "MAY_INCLUDE;HEADERS;SOURCES;ALONE;LINK" ${ARGN})
   set(objects ${target}_${room})
   add_library(${objects} OBJECT)
   foreach(sources ARG_SOURCES ARG_ALONE)
@@ -30,9 +30,7 @@ function(epsilog_room target room)
   target_link_libraries(${objects} PRIVATE ${ARG_LINK} epsilog_flags)
   epsilog_hide_build_paths(${objects})
   epsilog_precompile(${objects})
-  if(NOT ARG_APART)
-    epsilog_compile_together(${objects} 16 ${ARG_ALONE})
-  endif()
+  epsilog_compile_together(${objects} 16 ${ARG_ALONE})
   set_property(TARGET ${target} APPEND PROPERTY EPSILOG_ROOMS "${CMAKE_CURRENT_SOURCE_DIR}/${room}")
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
   if(ARG_HEADERS)
