@@ -254,8 +254,8 @@ Answer EngineState::replay_answer(const ledger::StoredDecision& stored, ledger::
   const auto family = family_of(view, stored.id);
   Answer answer = family ? family_answer(*family, view, alphas) : recorded_answer(stored, view, alphas);
   answer.recorded.replayed = true;
-  // It is told to who asked it, who sees all of it but perhaps the token.
-  if (!answer.recorded.token.empty()) {
+  // Once the data may have been seen, the asker is shown of it what the active policy lets them see.
+  if (!answer.recorded.token.empty() || !answer.recorded.data_accessed_by.empty()) {
     const Viewer asker{answer.asked.asker};
     answer = redacted_answer(active_policy(view)->policy, asker, std::move(answer));
   }

@@ -85,7 +85,7 @@ std::string key_of(BodyObject& body, const std::string* header) {
   return *header;
 }
 
-engine::ReservationKind holding_of(BodyObject& body) {
+engine::ReservationKind reservation_kind_of(BodyObject& body) {
   const std::string word = body.string("reservation").value_or("plain");
   if (word == "plain") return engine::ReservationKind::reserved;
   if (word == "data_token") return engine::ReservationKind::reserved_against_token;
@@ -206,7 +206,7 @@ ParsedRequest read(BodyObject& body, const std::string* header_key, const Caller
   if (kind == RequestKind::forecast || kind == RequestKind::plan)
     result.assumed_count = whole_number(body, "assume_count");
   if (kind == RequestKind::reservation) {
-    request.reservation = holding_of(body);
+    request.reservation = reservation_kind_of(body);
   }
   if (kind == RequestKind::release && request.question.statistic.kind == engine::StatisticKind::value) {
     throw HttpProblem(

@@ -71,6 +71,20 @@ TEST_CASE("reservation: the same key replays it, whatever became of it", "[engin
   CHECK(waiting.audit().empty());
 }
 
+TEST_CASE("reservation: a replay shows no balance that the asker may not see any more", "[engine][requests]") {
+  WaitingClinic waiting;
+  const Answer first = waiting.reserve("count", "0.5", ReservationKind::reserved, "k");
+  REQUIRE(waiting.commit(first.recorded.decision_id).recorded.accounts.size() == 1);
+  const std::string rules = waiting_rules("");
+  const std::string others = "    allow: {principals: [bob]}\n";
+  waiting.clinic.folder.write("next.yaml", clinic_policy("epsilon: 3", others + rules));
+  REQUIRE(waiting.engine.apply_policy(waiting.clinic.folder.path("next.yaml"), "curator", "test").changed);
+  const Answer again = waiting.reserve("count", "0.5", ReservationKind::reserved, "k");
+  REQUIRE(again.recorded.replayed);
+  CHECK(again.released.values.size() == 1);
+  CHECK(again.recorded.accounts.empty());
+}
+
 TEST_CASE("commit: a second one returns the stored answer and costs nothing", "[engine][requests]") {
   WaitingClinic waiting;
   for (const char* value : {"", "7.25"}) {
