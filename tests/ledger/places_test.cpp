@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Epsilon kLeast = Epsilon::parse_down("1e-12");
+const Epsilon kSmallestCharge = Epsilon::parse_down("1e-12");
 
 void release_once(const std::string& path, Epsilon epsilon) {
   auto ledger = ledger::Ledger::open(path, {});
@@ -119,7 +119,7 @@ TEST_CASE("places: a path that SQLite or the system does not take is refused for
   CHECK_THROWS_AS(create(path_of(463)), LedgerUnusable);
   CHECK(create(path_of(462)).size() == 32);
   fs::rename(path_of(462), path_of(504));
-  release_once(path_of(504), kLeast);
+  release_once(path_of(504), kSmallestCharge);
   fs::rename(path_of(504), path_of(505));
   CHECK_THROWS_AS(ledger::Ledger::open(path_of(505), {}), LedgerUnusable);
   CHECK_THROWS_AS(ledger::Ledger::open_read_only(path_of(505)), LedgerUnusable);

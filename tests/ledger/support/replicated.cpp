@@ -71,8 +71,8 @@ struct Failing {
   bool from_then_on = true;
   bool failed = false;
 
-  bool now(FailingReplica::Call asked) {
-    if (asked != call || (failed && !from_then_on)) return false;
+  bool now(FailingReplica::Call made) {
+    if (made != call || (failed && !from_then_on)) return false;
     failed = true;
     errno = error;
     return true;
