@@ -276,45 +276,48 @@ IS = {
 }
 MEMBERS = """  # kind: members and their forms; one with ! is always there, words with | are all that it may be
 ledger: format! one, id! hex32
-policy: after! count, by! bytes, event! number, implies object, sha256! hex64, version! number, why bytes, yaml bytes
-location: base_dir bytes, policy! number
-relocation: after! count, by! bytes, event! number, seq! number, why bytes, dataset! bytes, path! bytes
+policy: after_decision! count, by! bytes, event! number, implies object, sha256! hex64, version! number, why bytes, \
+  yaml bytes
+location: base_dir bytes, policy_version! number
+relocation: after_decision! count, by! bytes, event! number, seq! number, why bytes, dataset! bytes, path! bytes
 account: account! number, dataset! bytes, scope bytes, limit! text, measure! measure
-limit: account! number, policy! number, after! count, by! bytes, seq! number, why bytes, new! decimal, old! decimal
-removal: account! number, policy! number, after! count, by! bytes, seq! number, why bytes, removed! true
-plan: number! number, policy! number, question! object, release object
-decision: seq! number, id! id, principal! bytes, via! via, parent id, dataset! bytes, policy! number, \
-  build! any_object, outcome! granted|refused|reserved|pending|approved|rejected|token_issued|voided|forfeited, decided_under! number, \
-  plan number, purpose bytes, holding plain|data_token, deadline time, key bytes, conflicting_key bytes, \
-  verb approve|reject|issue_token|read_source|cancel|expire, why bytes, reasons reasons, component_values rows, \
-  values quantities, token_sha256 hex64, movements objects, rules! rules
-clock: after! count, event! number, seq! number, wall_clock! time, what! backwards|forwards|confirmed, by bytes
+limit_change: account! number, policy_version! number, after_decision! count, by! bytes, seq! number, why bytes, \
+  new! decimal, old! decimal
+limit_removal: account! number, policy_version! number, after_decision! count, by! bytes, seq! number, why bytes
+plan: number! number, policy_version! number, question! object, release object
+decision: seq! number, id! id, principal! bytes, via! via, parent id, dataset! bytes, policy_version! number, \
+  build! any_object, outcome! granted|refused|reserved|pending|approved|rejected|data_accessed|voided|forfeited, \
+  decided_under! number, plan number, purpose bytes, reservation plain|data_token, deadline time, key bytes, \
+  conflicting_key bytes, verb approve|reject|issue_token|read_source|cancel|expire, why bytes, reasons reasons, \
+  component_values rows, values quantities, data_token_sha256 hex64, movements objects, rules! rules
+clock: after_decision! count, event! number, seq! number, wall_clock! time, type! backwards|forwards|confirmed, by bytes
 credential: by! bytes, seq! number, why bytes, credential! text, principal! bytes, type! uid|token, value! text, \
   until time
 revocation: by! bytes, seq! number, why bytes, credential! text, principal! bytes, type! uid|token, revoked! true
-key: by! bytes, seq! number, why bytes, key! text, retired true
+key: by! bytes, seq! number, why bytes, verifier_key! text, retired true
 recovery: by! bytes, seq! number, why bytes, cause! poisoned|behind_replica|rebuilt|restored|rolled_back, \
-  restored number, dropped number, remembered number, found number
+  restored_lines number, dropped_lines number, remembered_lines number, found_lines number
 sealed: by! bytes, seq! number, why! bytes
 unsealed: by! bytes, seq! number, why bytes
 feature: name! text
-a build: commit! bytes, version! bytes
+a build: revision! bytes, version! bytes
 a reason: code! policy_changed|principal_not_allowed|purpose_not_allowed|forbidden|statistic_not_allowed|\
 column_not_allowed|key_conflict|measure_not_expressible|per_release_limit_exceeded|dataset_budget_exceeded|\
 block_budget_exceeded|lifetime_budget_exceeded|principal_limit_exceeded|role_limit_exceeded|purpose_limit_exceeded, \
-  message! any_text, asked any_text, fits any_text, limit any_text, measure any_text, over_by any_text, \
+  message! any_text, charge any_text, fits any_text, limit any_text, measure any_text, over_by any_text, \
   scope any_bytes, spent any_text, reserved any_text, row number
 a question: dataset! bytes, statistic bytes, by by, where bytes, totals quantity, consistent true, \
   suppress_below positive, epsilon quantity, delta quantity, rho quantity, rows objects
 a release: mechanism! bytes, arithmetic bytes, requested! quantity, charged! epsilon, adjusted! quantity, unit! bytes, \
-  published quantity, cells cells, relation! bytes, components! objects, post_processing object, rows objects, \
+  published quantity, cells cells, neighbours! bytes, components! objects, post_processing object, rows objects, \
   composed object
-a composed: by! sum|zcdp|pld, delta! delta
+a composed: accountant! sum|zcdp|pld, delta! delta
 a row: mechanism! bytes, arithmetic bytes, requested! quantity, charged! epsilon, adjusted! quantity, \
   published quantity, cells cells, components! number, post_processing object
-a component: adjusted! quantity, grid! quantity, lambda! quantity, sensitivity! quantity, adjusted_delta quantity, \
-  bound quantity, centre quantity, inflated quantity, published quantity, rho quantity, epsilon! epsilon, delta delta, \
-  sensitivity_l2_squared quantity, coordinates! count, precision number, published_note bytes, statistic bytes
+a component: adjusted! quantity, grid! quantity, scale! quantity, sensitivity! quantity, adjusted_delta quantity, \
+  bound quantity, centre quantity, grid_sensitivity quantity, grid_sensitivity_l2_squared quantity, \
+  published quantity, rho quantity, epsilon! epsilon, delta delta, sensitivity_l2_squared quantity, \
+  coordinates! count, precision number, published_note bytes, statistic bytes
 a post-processing: kind! mean_about|variance_about|rounded|proportion|ratio|totals|whole_totals|consistent_totals, \
   lower quantity, upper quantity, centre quantity
 a movement: account! number, spent_change text, reserved_change text, limit! text, spent! text, reserved! text, \
@@ -367,9 +370,7 @@ RELEASE, COMPOSED, ROW, COMPONENT, POST_PROCESSING, MOVEMENT, BUILD, REASON, QUE
                                      "reason", "question"))
 BATCH = "batch"
 TOTALS = ("totals", "whole_totals", "consistent_totals")
-KINDS = frozenset(kind for kind in TABLES if " " not in kind) - {"relocation", "removal", "revocation"}
-VARIANTS = {"location": ("policy", "location", "relocation"), "limit": ("removed", "removal", "limit"),
-            "credential": ("revoked", "revocation", "credential")}
+KINDS = frozenset(kind for kind in TABLES if " " not in kind) - {"revocation"}
 
 def check_members(value, table):
     forms, always = table
@@ -386,9 +387,8 @@ def check_record(record, measure_of):
     """Refuses what is no record; returns its kind, or the variant of it, and the movements of a decision."""
     kind = variant = record.get("kind")
     require(type(kind) is str and kind in KINDS, "is missing or none that is known", "kind")
-    if kind in VARIANTS:
-        member, with_it, without = VARIANTS[kind]
-        variant = with_it if member in record else without
+    if kind == "credential" and "revoked" in record:
+        variant = "revocation"
     check_members(record, TABLES[variant])
     if variant == "decision":
         check_members(record["build"], BUILD)
@@ -405,12 +405,12 @@ def check_record(record, measure_of):
             check_release(record["release"])
     elif variant == "account":
         require(amount(record["limit"], record["measure"]) is not None, "is no amount of its measure", "limit")
-    elif variant == "limit":
+    elif variant == "limit_change":
         for name in ("new", "old"):
             of = measure_of(record["account"])
             require(amount(record[name], of) is not None, "is no amount of its account's measure", name)
     elif variant == "clock":
-        require(("by" in record) == (record["what"] == "confirmed"), "is there for a confirmation and else never", "by")
+        require(("by" in record) == (record["type"] == "confirmed"), "is there for a confirmation and else never", "by")
     elif variant == "credential":
         value, by_id = record["value"], record["type"] == "uid"
         right = matching("0|[1-9][0-9]{0,9}")(value) and int(value) < 2**32 if by_id else IS["hex64"](value)
@@ -1186,7 +1186,7 @@ def is_power_of_two(number):
 
 def snapping_epsilon(component, exact):
     """snapping.md, claim (1); the scale and the grid as its proof takes them."""
-    scale, grid, bound, p, _ = (component[name] for name in ("lambda", "grid", "bound", "precision", "centre"))
+    scale, grid, bound, p, _ = (component[name] for name in ("scale", "grid", "bound", "precision", "centre"))
     require(is_power_of_two(grid), "has a grid that is no power of two", "release")
     if exact:
         return component["sensitivity"] / scale
@@ -1196,9 +1196,9 @@ def snapping_epsilon(component, exact):
             "has a precision, scale, grid or bound that the proof does not cover", "release")
     return component["sensitivity"] / scale + component["coordinates"] * (18 * bound / scale + 10) / 2**p
 
-def inflated_holds(component, gaussian, on_grid):
-    """Whether `inflated` bounds the sensitivity after rounding to the grid: discrete_mechanisms.md, (3) and (4)."""
-    d, said, g, m = (component[name] for name in ("sensitivity", "inflated", "grid", "coordinates"))
+def on_grid_holds(component, said, gaussian, on_grid):
+    """Whether `said` bounds the sensitivity after rounding to the grid: discrete_mechanisms.md, (3) and (4)."""
+    d, g, m = (component[name] for name in ("sensitivity", "grid", "coordinates"))
     if not gaussian:
         return said >= (g * (d / g).__ceil__() if m == 1 else d if on_grid else d + m * g)
     d2 = component["sensitivity_l2_squared"]
@@ -1322,24 +1322,28 @@ class Loss:
 
     def __init__(self, component, mechanism, arithmetic, on_grid, levels):
         self.gaussian = mechanism in ("discrete_gaussian", "gaussian")
-        self.delta, charged, scale = component.get("delta", Fraction(0)), component["epsilon"], component["lambda"]
+        self.delta, charged, scale = component.get("delta", Fraction(0)), component["epsilon"], component["scale"]
         if mechanism == "snapping":
             self.epsilon = snapping_epsilon(component, arithmetic == "exact")
         elif mechanism in SELECTIONS:
             self.epsilon = 2 * component["sensitivity"] * levels / scale
         else:
             require(self.gaussian or mechanism == "discrete_laplace", "names a mechanism that is not known", "release")
-            require(inflated_holds(component, self.gaussian, on_grid), "inflated sensitivity is too low", "release")
-            self.epsilon = charged if self.gaussian else component["inflated"] / scale
+            of_gaussian = component.get("grid_sensitivity_l2_squared")
+            said = of_gaussian if self.gaussian else component.get("grid_sensitivity")
+            require(said is not None, "has no sensitivity on the grid", "release")
+            require(on_grid_holds(component, said, self.gaussian, on_grid), "sensitivity on the grid is too low",
+                    "release")
+            self.epsilon = charged if self.gaussian else said / scale
         require(self.epsilon <= component["adjusted"] <= charged, f"is proved to lose {self.epsilon}, which is more "
                 f"than the {component['adjusted']} that is said or the {charged} that is charged", "release")
-        self.rho = component["inflated"] / (2 * scale**2) if self.gaussian else self.epsilon**2 / 2
+        self.rho = of_gaussian / (2 * scale**2) if self.gaussian else self.epsilon**2 / 2
         self.bounded = mechanism == "exponential"
         # what it loses at least, for some neighbours of those that its sensitivity allows: None of Gaussian noise
         self.least = (None if self.gaussian else self.epsilon / levels if self.bounded else
                       component["sensitivity"] / scale if mechanism == "snapping" else self.epsilon)
         if self.gaussian:
-            steps = isqrt((component["inflated"] / component["grid"] ** 2).__floor__())
+            steps = isqrt((of_gaussian / component["grid"] ** 2).__floor__())
             self.in_steps = scale / component["grid"], steps
         if self.bounded:
             self.rho /= 4 * levels
@@ -1353,7 +1357,8 @@ class Loss:
     def delta_holds(self, component):
         if component["coordinates"] > 1:
             return at_most(lambda bits: zcdp_ln_delta(self.rho, self.epsilon, bits) - ln(self.delta, bits), Fraction(0))
-        scale, steps = component["lambda"] / component["grid"], root_up(component["inflated"] / component["grid"] ** 2)
+        grid, squared = component["grid"], component["grid_sensitivity_l2_squared"]
+        scale, steps = component["scale"] / grid, root_up(squared / grid**2)
         if max(scale, steps, 1 / scale) > FINEST:
             return False
         return at_most(lambda bits: discrete_gaussian_delta(scale, self.epsilon, steps, bits), self.delta)
@@ -1659,7 +1664,7 @@ class Plan:
     """A question under a policy version and, once it was answered, how."""
 
     def __init__(self, record, dataset):
-        self.number, self.policy, self.dataset = record["number"], record["policy"], dataset
+        self.number, self.policy, self.dataset = record["number"], record["policy_version"], dataset
         self.question, self.release = record["question"], record.get("release")
         self.together, self.admitted, self.candidates = Together([]), set(), None
         self.rows, self.covering, self.delta, self.epsilon, self.proved = [], {}, None, None, True
@@ -1702,8 +1707,8 @@ class Plan:
         for question, row in zip(asked, said):
             after = first + row["components"]
             parts = {**row, "components": release["components"][first:after]}
-            parts.update((name, release[name]) for name in ("unit", "relation") if name in release)
-            self.rows.append(Plan({"number": self.number, "policy": self.policy, "question": question,
+            parts.update((name, release[name]) for name in ("unit", "neighbours") if name in release)
+            self.rows.append(Plan({"number": self.number, "policy_version": self.policy, "question": question,
                                    "release": parts}, self.dataset))
             first = after
         self.together = Together([loss for row in self.rows for loss in row.together.losses])
@@ -1712,7 +1717,7 @@ class Plan:
                 "is charged as one at another delta than was asked", "release")
         if composed:
             self.epsilon = amount(release["charged"], "epsilon")
-            self.proved = self.check_composed("", self.epsilon, composed["by"])
+            self.proved = self.check_composed("", self.epsilon, composed["accountant"])
         for name in ("requested", "charged", "adjusted", "published"):
             if composed and name == "charged":
                 continue
@@ -1803,7 +1808,7 @@ class Plan:
         require(len(self.components) == needed, "has another number of components than its answer", "release")
         for component in self.components:
             grid, bound, centre = component["grid"], component.get("bound", 1), component.get("centre", 0)
-            require(grid > 0 and component["lambda"] > 0 and bound > 0 and (centre / grid).denominator == 1,
+            require(grid > 0 and component["scale"] > 0 and bound > 0 and (centre / grid).denominator == 1,
                     "has a grid or a scale that is none, or a centre off its grid", "release")
 
     def check_losses(self, release):
@@ -1821,7 +1826,7 @@ class Plan:
         require(as_asked, "charges another epsilon than was asked for", "release")
         said = self.dataset.said
         unit = f"{said['unit']['id']} max_rows={said['unit']['max_rows']}" if "id" in said["unit"] else "row"
-        for name, declared in (("unit", unit), ("relation", said["neighbours"])):
+        for name, declared in (("unit", unit), ("neighbours", said["neighbours"])):
             require(release.get(name) == declared, f"has not the {name} of the policy", "release")
         expected, post = expected_components(self.dataset, self.question)
         require(len(expected) == len(self.components), "has not the components of its statistic", "release")
@@ -1905,7 +1910,7 @@ class Plan:
                 del parts[:len(row.components)]
             return answers
         if self.post.get("kind") == "consistent_totals":
-            return fitted_table(self.release["cells"], [component["lambda"] for component in self.components], drawn)
+            return fitted_table(self.release["cells"], [component["scale"] for component in self.components], drawn)
         if self.drawn:
             return [self.whole(component, number) for component, cells in zip(self.components, drawn)
                     for number in cells]
@@ -1955,22 +1960,22 @@ class Waiting:
     def __init__(self, record, plan, charges):
         self.outcome, self.asker, self.via = record["outcome"], hashable(record["principal"]), record["via"]
         self.purpose = record.get("purpose") and hashable(record["purpose"])
-        self.dataset, self.policy = hashable(record["dataset"]), record["policy"]
-        self.holding, self.deadline = record.get("holding"), milliseconds(record["deadline"])
+        self.dataset, self.policy = hashable(record["dataset"]), record["policy_version"]
+        self.holding, self.deadline = record.get("reservation"), milliseconds(record["deadline"])
         self.plan, self.charges = plan, charges
         self.approvals, self.token = [], None
         self.unasked = None  # of a reservation: under whose approvals it was made without enough of them
 
-ACTS = {"approved": ("approve",), "rejected": ("reject",), "token_issued": ("issue_token", "read_source"),
+ACTS = {"approved": ("approve",), "rejected": ("reject",), "data_accessed": ("issue_token", "read_source"),
         "voided": ("cancel", "expire"), "forfeited": ("cancel", "expire")}
 FOLLOWS = {"granted": ("reserved",), "refused": ("pending",), "reserved": ("pending",), "approved": ("pending",),
-           "rejected": ("pending",), "token_issued": ("reserved",), "voided": ("pending", "reserved"),
+           "rejected": ("pending",), "data_accessed": ("reserved",), "voided": ("pending", "reserved"),
            "forfeited": ("reserved",)}
 GO_WITH = {"component_values": ("granted",), "reasons": ("refused",), "verb": tuple(ACTS),
            "plan": ("granted", "refused", "reserved", "pending"), "deadline": ("reserved", "pending")}
 COUNTERS = {"policy": "version", "account": "account", "plan": "number", "decision": "seq", "relocation": "seq",
-            "limit": "seq", "removal": "seq", "clock": "seq", "credential": "seq", "key": "seq", "recovery": "seq",
-            "sealed": "seq"}
+            "limit_change": "seq", "limit_removal": "seq", "clock": "seq", "credential": "seq", "key": "seq",
+            "recovery": "seq", "sealed": "seq"}
 COUNTED_AS = {"revocation": "credential", "unsealed": "sealed"}  # kinds that share the numbers of another
 KINDS_NOT_CHECKED = ("implies", "pld", "vouching", "clock")
 
@@ -2042,7 +2047,7 @@ class History:
             require(kind == "location", "is not the location of the policy version in the line before", "kind")
         self.fresh_plan = None
         self.count(kind, record)
-        if not self.settled and kind not in ("location", "account", "limit", "removal"):
+        if not self.settled and kind not in ("location", "account", "limit_change", "limit_removal"):
             self.settle()
         self.time = now
         if kind == "decision":
@@ -2058,8 +2063,9 @@ class History:
         self.counts[counted] += 1
         if counted in COUNTERS and record[COUNTERS[counted]] != self.counts[counted]:
             raise Fault(f"is not {self.counts[counted]}, the next of its kind", COUNTERS[counted])
-        if "after" in TABLES[kind][0]:
-            require(record["after"] == self.counts["decision"], "is not the last decision before", "after")
+        if "after_decision" in TABLES[kind][0]:
+            last = self.counts["decision"]
+            require(record["after_decision"] == last, "is not the last decision before", "after_decision")
         if "event" in TABLES[kind][0]:
             self.counts["event"] += 1
             require(record["event"] == self.counts["event"], "is not the next event's number", "event")
@@ -2110,8 +2116,8 @@ class History:
             "loosened": loosened(before, policy.datasets) if policy.version > 1 else []})
 
     def on_location(self, record):
-        after_it = not self.located and record["policy"] == self.active.version
-        require(after_it, "is not in the line after its policy version", "policy")
+        after_it = not self.located and record["policy_version"] == self.active.version
+        require(after_it, "is not in the line after its policy version", "policy_version")
         self.located = True
 
     def on_relocation(self, record):
@@ -2133,7 +2139,8 @@ class History:
 
     def limited(self, record):
         """The account that a line of a policy version is about, and the limit that the version declares for it."""
-        require(self.active and record["policy"] == self.active.version, "is not the last policy version", "policy")
+        last = self.active and record["policy_version"] == self.active.version
+        require(last, "is not the last policy version", "policy_version")
         require(record["account"] < len(self.accounts), "is an account that has no line", "account")
         for name, of_version in (("time", self.active.time), ("by", self.active.by), ("why", self.active.why)):
             require(record.get(name) == of_version, "is not that of the policy version", name)
@@ -2142,7 +2149,7 @@ class History:
         dataset = self.active.datasets.get(account.dataset)
         return account, dataset and dataset.limit_of(account.scope, account.measure)
 
-    def on_limit(self, record):
+    def on_limit_change(self, record):
         account, declared = self.limited(record)
         new, old = amount(record["new"], account.measure), amount(record["old"], account.measure)
         require(old == account.limit, "is not the limit that the account had", "old")
@@ -2150,7 +2157,7 @@ class History:
         require(new == declared, "is not what the policy declares", "new")
         account.limit, account.active = new, True
 
-    def on_removal(self, record):
+    def on_limit_removal(self, record):
         account, declared = self.limited(record)
         require(account.active, "is a limit that ended before", "account")
         require(declared is None, "is a limit that the policy declares", "account")
@@ -2173,8 +2180,9 @@ class History:
                     f"{account.scope or account.dataset!r} of {account.measure} without a line", "kind")
 
     def on_plan(self, record):
-        require(record["policy"] in self.policies, "is a policy version that has no line", "policy")
-        same = hashlib.sha256(ENCODE([record["policy"], record["question"], record.get("release")]).encode()).digest()
+        version = record["policy_version"]
+        require(version in self.policies, "is a policy version that has no line", "policy_version")
+        same = hashlib.sha256(ENCODE([version, record["question"], record.get("release")]).encode()).digest()
         require(same not in self.asked, "is that of an earlier plan", "question")
         self.asked.add(same)
         self.plans.append(zlib.compress(ENCODE(record).encode(), 1))
@@ -2184,18 +2192,18 @@ class History:
         """A plan, which is checked when it is made; of those that are not asked for, the lines are kept."""
         if number not in self.plans_in_use:
             record = DECODE(zlib.decompress(self.plans[number]).decode())
-            dataset = self.policies[record["policy"]].datasets.get(hashable(record["question"]["dataset"]))
+            dataset = self.policies[record["policy_version"]].datasets.get(hashable(record["question"]["dataset"]))
             require(dataset, "is about a dataset that its policy version does not declare", "question")
             remembered(self.plans_in_use, number, Plan(record, dataset), 2000)
         return self.plans_in_use[number]
 
     def on_clock(self, record):
-        if record["what"] == "forwards":
+        if record["type"] == "forwards":
             self.unconfirmed = self.unconfirmed or milliseconds(record["time"])
-        elif record["what"] == "confirmed":
-            require(self.unconfirmed is not None, "confirms no clock that was set forwards", "what")
+        elif record["type"] == "confirmed":
+            require(self.unconfirmed is not None, "confirms no clock that was set forwards", "type")
             self.unconfirmed = None
-        self.tell(record, f"the clock went {record['what']}" if "by" not in record else "the clock was confirmed")
+        self.tell(record, f"the clock went {record['type']}" if "by" not in record else "the clock was confirmed")
 
     def on_credential(self, record):
         require(record["credential"] not in self.credentials, "is an id that is taken", "credential")
@@ -2214,25 +2222,27 @@ class History:
 
     def on_key(self, record):
         try:
-            key = VerifierKey(record["key"], LOG_KEY)
+            key = VerifierKey(record["verifier_key"], LOG_KEY)
         except Fault as fault:
-            raise Fault(fault.why, "key") from fault
-        require(key.name == "epsilog/" + self.ledger, "is a key of another ledger", "key")
-        require((record["key"] in self.signers) == ("retired" in record), "was added before, or never", "key")
-        self.signers ^= {record["key"]}
+            raise Fault(fault.why, "verifier_key") from fault
+        require(key.name == "epsilog/" + self.ledger, "is a key of another ledger", "verifier_key")
+        known = record["verifier_key"] in self.signers
+        require(known == ("retired" in record), "was added before, or never", "verifier_key")
+        self.signers ^= {record["verifier_key"]}
         self.tell(record, f"key {key.id.hex()} " + ("retired" if "retired" in record else "added"))
 
     def on_recovery(self, record):
-        restored, alone = record.get("restored", 0), record["cause"] in ("poisoned", "rolled_back")
+        restored, alone = record.get("restored_lines", 0), record["cause"] in ("poisoned", "rolled_back")
         require(restored == self.lines if record["cause"] == "rebuilt" else restored <= self.lines,
-                "is not how many lines can stand before it", "restored")
-        require(not alone or ("why" in record and not restored and "dropped" not in record),
+                "is not how many lines can stand before it", "restored_lines")
+        require(not alone or ("why" in record and not restored and "dropped_lines" not in record),
                 "has a reason, and no lines of a replica", "cause")
-        require(("remembered" in record) == ("found" in record), "stands beside the other number", "remembered")
-        require("found" not in record or "why" in record, "has a reason where a rollback was accepted", "why")
-        require(record.get("found", 0) <= self.lines, "is more lines than stand before it", "found")
-        numbers = [f"{record[name]} lines {name}" for name in ("restored", "dropped", "remembered", "found")
-                   if name in record]
+        both = ("remembered_lines" in record) == ("found_lines" in record)
+        require(both, "stands beside the other number", "remembered_lines")
+        require("found_lines" not in record or "why" in record, "has a reason where a rollback was accepted", "why")
+        require(record.get("found_lines", 0) <= self.lines, "is more lines than stand before it", "found_lines")
+        numbers = [f"{record[name + '_lines']} lines {name}" for name in ("restored", "dropped", "remembered", "found")
+                   if name + "_lines" in record]
         self.tell(record, ", ".join(["recovery: " + record["cause"], *numbers]))
 
     def commit_ends(self):
@@ -2261,11 +2271,11 @@ class History:
             require(parent is not None, "is no request that is open", "parent")
             if parent.outcome not in FOLLOWS.get(outcome, ()):
                 raise Fault(f"is {outcome}, which cannot follow {parent.outcome}", "outcome")
-            same = (parent.dataset, parent.policy) == (hashable(record["dataset"]), record["policy"])
+            same = (parent.dataset, parent.policy) == (hashable(record["dataset"]), record["policy_version"])
             require(same, "is not that of the request that it is about", "dataset")
         else:
             require(outcome not in ACTS, "is missing", "parent")
-            require(record["policy"] == self.active.version, "is not the active version", "policy")
+            require(record["policy_version"] == self.active.version, "is not the active version", "policy_version")
         plan = self.plan_of(record, parent)
         vouched = self.check_via(record, parent)
         self.bind_key(record)
@@ -2295,10 +2305,10 @@ class History:
         require("why" not in record or outcome in ACTS, f"does not go with {outcome}", "why")
         if outcome in ACTS:
             require(record["verb"] in ACTS[outcome], "does not go with the outcome", "verb")
-            for name in ("key", "conflicting_key", "purpose", "holding"):
+            for name in ("key", "conflicting_key", "purpose", "reservation"):
                 require(name not in record, "does not go with an act", name)
-        issued = ("token_sha256" in record) == (record.get("verb") == "issue_token")
-        require(issued, "goes with a data token that is issued", "token_sha256")
+        issued = ("data_token_sha256" in record) == (record.get("verb") == "issue_token")
+        require(issued, "goes with a data token that is issued", "data_token_sha256")
         reasons = record.get("reasons", [])
         whole = isinstance(reasons, list)
         taken = any(reason["code"] == "key_conflict" for reason in (reasons if whole else reasons["first"]))
@@ -2313,7 +2323,7 @@ class History:
             return parent.plan
         require(record["plan"] < len(self.plans), "is a plan that has no line", "plan")
         plan = self.plan(record["plan"])
-        require(plan.policy == record["policy"], "is a plan of another policy version", "plan")
+        require(plan.policy == record["policy_version"], "is a plan of another policy version", "plan")
         require(plan.question["dataset"] == record["dataset"], "is about another dataset", "plan")
         require(record["outcome"] != "granted" or plan.release is not None, "does not say how it is answered", "plan")
         same = parent is None or plan.question == parent.plan.question
@@ -2366,10 +2376,10 @@ class History:
 
     def first(self, record, plan, charges, _parent, now):
         """A new request."""
-        outcome, holding = record["outcome"], record.get("holding")
+        outcome, holding = record["outcome"], record.get("reservation")
         asker, purpose = hashable(record["principal"]), record.get("purpose") and hashable(record["purpose"])
         right = outcome in ("refused", "pending") or (holding is not None) == (outcome == "reserved")
-        require(right, "goes with what waits, and with every reservation", "holding")
+        require(right, "goes with what waits, and with every reservation", "reservation")
         may_ask = plan.dataset.may_ask(asker)
         require(not plan.unread or not may_ask and self.turned_away(record),
                 "keeps no question, which goes with a refusal of its asker alone", "plan")
@@ -2456,7 +2466,7 @@ class History:
         """Whether a decision is the refusal of somebody who may not ask the dataset, and says nothing else."""
         codes = [reason["code"] for reason in record.get("reasons", ()) if isinstance(reason, dict)]
         return record["outcome"] == "refused" and codes == ["principal_not_allowed"] and not record.keys() & {
-            "key", "conflicting_key", "purpose", "holding", "movements"}
+            "key", "conflicting_key", "purpose", "reservation", "movements"}
 
     def calendar_day(self, now):
         """The day that budgets renew by: it stands still from a clock set forwards until that is confirmed."""
@@ -2520,12 +2530,12 @@ class History:
             require(principal not in [name for name, _ in parent.approvals], "approved before", "principal")
             require(dataset.may_approve(principal), "may not approve", "principal")
         elif outcome == "reserved":
-            require(record.get("holding") == parent.holding, "is not how the request was to be kept", "holding")
+            require(record.get("reservation") == parent.holding, "is not how the request was to be kept", "reservation")
             self.check_deadline(record, dataset.said["reservations"], charges, now)
             plan.require_admitted(dataset, parent.asker, parent.purpose)
             self.asked_enough(plan, dataset, parent.asker, charges, now, self.voters(record, parent, dataset))
             self.debited(record, plan, charges, dataset, (parent.asker, parent.purpose), now)
-        elif outcome == "token_issued":
+        elif outcome == "data_accessed":
             require(parent.token is None, "is not the first token of its reservation", "outcome")
             wanted = "read_source" if plan.computed() else "issue_token"
             require(verb == wanted and (plan.computed() or parent.holding == "data_token"),
@@ -2535,7 +2545,7 @@ class History:
         elif outcome != "refused":
             kept = [{number: charge for number, charge in held.items() if charge} for held in (charges, parent.charges)]
             require(kept[0] == kept[1], "settle what was not reserved so", "movements")
-        if outcome in ("granted", "token_issued"):
+        if outcome in ("granted", "data_accessed"):
             require(posts, "may not commit this" if supplied_by else "is not who asked", "principal")
         if outcome in ("reserved", "refused"):
             require(principal == parent.asker, "is not who asked", "principal")
@@ -2545,7 +2555,7 @@ class History:
         if outcome == "granted":
             if not begun:
                 plan.require_admitted(dataset, parent.asker, parent.purpose)
-            require(record.get("holding") == parent.holding, "is not how the request was kept", "holding")
+            require(record.get("reservation") == parent.holding, "is not how the request was kept", "reservation")
             covered = parent.token or not plan.computed() and parent.holding != "data_token"
             require(covered, "has no token before it", "parent")
         if verb in ("cancel", "expire"):
@@ -2554,7 +2564,7 @@ class History:
             unseen = parent.token is None and (plan.computed() or parent.holding == "data_token")
             require(parent.outcome == "pending" or unseen == (outcome == "voided"),
                     "gives back what may have been seen, or keeps what was not", "outcome")
-        if outcome not in ("approved", "token_issued"):
+        if outcome not in ("approved", "data_accessed"):
             del self.open[record["parent"]]
 
     def voters(self, record, parent, dataset):

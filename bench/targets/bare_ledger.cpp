@@ -13,16 +13,15 @@ namespace epsilog::bench {
 namespace {
 
 constexpr const char* kInsertDecision =
-    "INSERT INTO decision(seq, line, id, key, time, principal, via, parent, deadline, outcome, reasons,"
-    " rules, build, policy_version, decided_under, dataset, plan, purpose, holding, conflicting_key, verb, "
-    "why,"
-    " component_values, \"values\", token, token_sha256)"
+    "INSERT INTO decision(seq, line_index, id, key, time, principal, via, parent, deadline, outcome, reasons,"
+    " rules, build, policy_version, decided_under, dataset, plan, purpose, reservation, conflicting_key,"
+    " verb, why, component_values, \"values\", data_token, data_token_sha256)"
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,"
     " ?22, ?23, ?24, ?25, ?26)";
 constexpr const char* kLastDecision =
-    "SELECT seq, line, id, key, time, principal, via, parent, deadline, outcome, reasons, rules, build,"
-    " policy_version, decided_under, dataset, plan, purpose, holding, conflicting_key, verb, why,"
-    " component_values, \"values\", token, token_sha256 FROM decision ORDER BY seq DESC LIMIT 1";
+    "SELECT seq, line_index, id, key, time, principal, via, parent, deadline, outcome, reasons, rules, build,"
+    " policy_version, decided_under, dataset, plan, purpose, reservation, conflicting_key, verb, why,"
+    " component_values, \"values\", data_token, data_token_sha256 FROM decision ORDER BY seq DESC LIMIT 1";
 constexpr const char* kLastMovements =
     "SELECT seq, account, position, spent_change, reserved_change, spent, reserved, \"limit\" FROM movement"
     " WHERE seq = (SELECT max(seq) FROM decision) ORDER BY account";
@@ -58,7 +57,7 @@ BareLedger::BareLedger(const std::string& path, std::string line) : text_(std::m
   account_ = prepared("UPDATE account SET spent = spent + 1, checksum = ?2 WHERE id = ?1");
   decision_ = prepared(kInsertDecision);
   movement_ = prepared(kInsertMovement);
-  line_ = prepared("INSERT INTO log(idx, kind, row, blind, leaf) VALUES(?1, 8, ?2, ?3, ?4)");
+  line_ = prepared("INSERT INTO log(line_index, kind, row, blind, leaf) VALUES(?1, 8, ?2, ?3, ?4)");
   node_ = prepared("INSERT INTO node(level, number, hash) VALUES(?1, ?2, ?3)");
   meta_ = prepared("UPDATE meta SET decisions = ?1, log_size = ?2, wall_clock = wall_clock + 1");
   commit_ = prepared("COMMIT");

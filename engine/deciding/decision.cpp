@@ -61,7 +61,7 @@ nlohmann::json json_of(const std::vector<Reason>& reasons) {
                      {"measure", reason.measure},
                      {"limit", reason.limit},
                      {"spent", reason.spent},
-                     {"asked", reason.asked},
+                     {"charge", reason.asked},
                      {"over_by", reason.over_by},
                      {"fits", reason.fits},
                      {"message", reason.message}});
@@ -89,7 +89,7 @@ std::vector<Reason> reasons_of(const nlohmann::json& array) {
                        .limit = member("limit"),
                        .spent = member("spent"),
                        .reserved = json.value("reserved", ""),
-                       .asked = member("asked"),
+                       .asked = member("charge"),
                        .over_by = member("over_by"),
                        .fits = member("fits"),
                        .message = member("message"),

@@ -64,10 +64,10 @@ ComposedLaw lattice(Kind kind, const Rational& scale, const Rational& sensitivit
 
 KnownLoss of_snapping(const ComponentRecord& component) {
   const Rational& adjusted = positive(component.adjusted, "adjusted");
-  ComposedLaw law = lattice(Kind::snapping, positive(component.lambda, "lambda"),
+  ComposedLaw law = lattice(Kind::snapping, positive(component.lambda, "scale"),
                             positive(component.sensitivity, "sensitivity"));
   law.extra = adjusted - law.sensitivity / law.scale;
-  if (law.extra < 0) throw LedgerCorrupt("a component: adjusted is below sensitivity/lambda");
+  if (law.extra < 0) throw LedgerCorrupt("a component: adjusted is below sensitivity/scale");
   return make_known_loss(std::move(law), adjusted, 0);
 }
 
@@ -75,11 +75,11 @@ KnownLoss of_discrete_laplace(const ComponentRecord& component) {
   const Rational& adjusted = positive(component.adjusted, "adjusted");
   const Rational& grid = positive(component.grid, "grid");
   // What the rounded answer moves by is a whole number of steps.
-  const Integer steps = accounting::floor(positive(component.inflated, "inflated") / grid);
-  if (steps < 1) throw LedgerCorrupt("a component: inflated is below the grid");
+  const Integer steps = accounting::floor(positive(component.grid_sensitivity, "grid_sensitivity") / grid);
+  if (steps < 1) throw LedgerCorrupt("a component: grid_sensitivity is below the grid");
   if (steps > kLatticeSensitivityMax) return make_known_loss(approximate(adjusted, 0), adjusted, 0);
-  return make_known_loss(lattice(Kind::discrete_laplace, positive(component.lambda, "lambda") / grid, steps),
-                         adjusted, 0);
+  return make_known_loss(lattice(Kind::discrete_laplace, positive(component.lambda, "scale") / grid, steps), adjusted,
+               0);
 }
 
 /// The L2 sensitivity in steps of the grid, rounded up.
@@ -114,10 +114,10 @@ KnownLoss of_discrete_gaussian(const ComponentRecord& component) {
   const Rational& adjusted = positive(component.adjusted, "adjusted");
   const Rational& delta = positive(component.adjusted_delta, "adjusted_delta");
   const Rational& grid = positive(component.grid, "grid");
-  const Rational scale = positive(component.lambda, "lambda") / grid;
-  const Rational& inflated = positive(component.inflated, "inflated");
-  KnownLoss loss = make_known_loss(gaussian_law(component, inflated / (grid * grid), scale, adjusted, delta),
-                                   adjusted, delta);
+  const Rational scale = positive(component.lambda, "scale") / grid;
+  const Rational& squared = positive(component.grid_sensitivity_l2_squared, "grid_sensitivity_l2_squared");
+  KnownLoss loss =
+      make_known_loss(gaussian_law(component, squared / (grid * grid), scale, adjusted, delta), adjusted, delta);
   loss.rho = shortened_up(positive(component.rho, "rho"));
   return loss;
 }
@@ -152,7 +152,8 @@ std::string loss_key(const std::string& mechanism, const ComponentRecord& compon
   add(component.epsilon.rational());
   add_if_any(component.delta ? std::optional(component.delta->rational()) : std::nullopt);
   add(component.sensitivity);
-  add_if_any(component.inflated);
+  add_if_any(component.grid_sensitivity);
+  add_if_any(component.grid_sensitivity_l2_squared);
   add(component.lambda);
   add(component.grid);
   add(component.adjusted);

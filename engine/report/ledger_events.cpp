@@ -19,8 +19,8 @@ namespace {
 using ledger::JsonValue;
 
 /// Members that every record has, and those that an event keeps apart.
-constexpr std::array<std::string_view, 9> kNotInWords{"after", "blind", "by",   "event", "index",
-                                                      "kind",  "seq",   "time", "why"};
+constexpr std::array<std::string_view, 9> kNotInWords{"after_decision", "blind", "by",   "event", "index",
+                                                      "kind",           "seq",   "time", "why"};
 
 std::string bytes_of(const JsonValue& record, std::string_view name) {
   const JsonValue* member = record.find(name);
@@ -66,8 +66,8 @@ std::string other_members(const JsonValue& record, std::initializer_list<std::st
 
 std::string recovery_words(const JsonValue& record) {
   const std::string& cause = record.at("cause").text();
-  const std::uint64_t restored = count_of(record, "restored");
-  const std::uint64_t dropped = count_of(record, "dropped");
+  const std::uint64_t restored = count_of(record, "restored_lines");
+  const std::uint64_t dropped = count_of(record, "dropped_lines");
   std::string text = "recovered: " + cause;
   if (cause == "poisoned") text = "put right after an input or output error";
   if (cause == "behind_replica") text = "put back from its replica: " + lines_text(restored);
@@ -81,14 +81,19 @@ std::string recovery_words(const JsonValue& record) {
         "forgotten";
   }
   if (dropped > 0) text += "; " + lines_text(dropped) + " of the replica were dropped";
-  return text + other_members(record, {"cause", "restored", "dropped"});
+  if (const std::uint64_t found = count_of(record, "found_lines"); found > 0) {
+    text += ", found " + std::to_string(found) + ", remembered " +
+            std::to_string(count_of(record, "remembered_lines"));
+  }
+  return text + other_members(
+                    record, {"cause", "restored_lines", "dropped_lines", "found_lines", "remembered_lines"});
 }
 
 std::string clock_words(const JsonValue& record) {
-  const std::string& what = record.at("what").text();
+  const std::string& type = record.at("type").text();
   const std::string& wall_clock = record.at("wall_clock").text();
-  if (what == "confirmed") return "the clock was confirmed, at " + wall_clock;
-  return "the clock went " + what + ": it showed " + wall_clock;
+  if (type == "confirmed") return "the clock was confirmed, at " + wall_clock;
+  return "the clock went " + type + ": it showed " + wall_clock;
 }
 
 std::string credential_words(const JsonValue& record) {
@@ -139,8 +144,8 @@ class Events final {
   bool describe_event(const JsonValue& record, LedgerEvent& event) {
     const std::string& kind = record.at("kind").text();
     if (kind == "account") return false;
-    if (kind == "limit") return limit(record);
-    if (kind == "location" && record.find("policy") != nullptr) return false;
+    if (kind == "limit_change" || kind == "limit_removal") return limit(record, kind == "limit_removal");
+    if (kind == "location") return false;
     event.what = words(kind, record, event);
     return true;
   }
@@ -148,14 +153,14 @@ class Events final {
   std::string words(const std::string& kind, const JsonValue& record, LedgerEvent& event) {
     if (kind == "ledger") return "the ledger began, with id " + record.at("id").text();
     if (kind == "policy") return policy(record, event);
-    if (kind == "location") {
+    if (kind == "relocation") {
       event.dataset = record.at("dataset").bytes();
       return "the source of " + event.dataset + " moved to " + record.at("path").bytes();
     }
     if (kind == "clock") return clock_words(record);
     if (kind == "credential") return credential_words(record);
     if (kind == "key") {
-      return "key " + record.at("key").text() +
+      return "key " + record.at("verifier_key").text() +
              (record.find("retired") == nullptr ? " was added" : " was retired");
     }
     if (kind == "recovery") return recovery_words(record);
@@ -200,11 +205,10 @@ class Events final {
   }
 
   /// A limit changes by the policy version before it.
-  bool limit(const JsonValue& record) {
+  bool limit(const JsonValue& record, bool removed) {
     const auto& [dataset, name] = account(record.at("account").count());
     if (events_.empty() || events_.back().kind != "policy") return false;
     if (!question_.dataset.empty() && dataset != question_.dataset) return false;
-    const bool removed = record.find("removed") != nullptr;
     events_.back().limits.push_back(
         name + (removed ? ": no limit any more"
                         : ": limit " + record.at("old").text() + " to " + record.at("new").text()));

@@ -14,7 +14,7 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr const char* kFeatures = "SELECT name FROM feature ORDER BY no";
+constexpr const char* kFeatures = "SELECT name FROM feature ORDER BY number";
 
 struct FeaturesOfTests {
   std::mutex mutex;  // guards what follows

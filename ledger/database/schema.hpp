@@ -7,7 +7,8 @@ namespace epsilog::ledger {
 inline constexpr int kApplicationId = 0x45505331;
 /// That of the files which programs from before the first release made: "EPSL". Nothing reads them.
 inline constexpr int kDevelopmentApplicationId = 0x4550534C;
-/// SQLite's user_version: the number of the last file of schema/ledger/sqlite that was applied.
+/// SQLite's user_version. It stays 1: the rows of `feature` say what was added (docs/ledger_format.md,
+/// "Growth").
 inline constexpr int kSchemaVersion = 1;
 /// The text of that file, embedded at build time so that an installed library needs none.
 extern const char* const kSchemaSql;

@@ -65,7 +65,7 @@ void add(Schema& schema, std::string name, const std::string& sql) {
 }  // namespace
 
 const std::string_view kShippedSchemaDigest =
-    "68b035bd2303dd396876850793844bcc4a6c6d8476cf9e37f0bcfe2f0aceed75";
+    "5c927b24746dc7c37374905a88fa6384e74c0680c52319ed6b507ed847c0b126";
 
 Schema read_schema(Connection& connection) {
   Query rows = connection.query(kParts);

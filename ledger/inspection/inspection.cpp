@@ -18,10 +18,10 @@ namespace {
 constexpr int kFaultsMax = 100;
 
 /// The word for a number that outcomes are stored by, in SQL.
-#define EPSILOG_OUTCOME_NAME(column)                                                               \
-  "CASE " column                                                                                   \
-  " WHEN 1 THEN 'granted' WHEN 2 THEN 'refused' WHEN 3 THEN 'reserved' WHEN 4 THEN 'pending'"      \
-  " WHEN 5 THEN 'approved' WHEN 6 THEN 'rejected' WHEN 7 THEN 'token_issued' WHEN 8 THEN 'voided'" \
+#define EPSILOG_OUTCOME_NAME(column)                                                                \
+  "CASE " column                                                                                    \
+  " WHEN 1 THEN 'granted' WHEN 2 THEN 'refused' WHEN 3 THEN 'reserved' WHEN 4 THEN 'pending'"       \
+  " WHEN 5 THEN 'approved' WHEN 6 THEN 'rejected' WHEN 7 THEN 'data_accessed' WHEN 8 THEN 'voided'" \
   " WHEN 9 THEN 'forfeited' ELSE 'of no known outcome' END"
 
 /// The first column of every row.
@@ -191,7 +191,7 @@ std::vector<OrderFault> Inspection::completeness_faults() {
         " CASE WHEN has_release THEN ' and a release' ELSE ' and no release' END"
         " FROM (SELECT seq, outcome, EXISTS(SELECT 1 FROM movement AS m WHERE m.seq = d.seq"
         " AND (m.spent_change <> 0 OR m.reserved_change > 0)) AS has_charge,"
-        " EXISTS(SELECT 1 FROM plan WHERE no = d.plan AND release <> '' AND d.\"values\" <> '') AS has_release"
+        " EXISTS(SELECT 1 FROM plan WHERE number = d.plan AND release <> '' AND d.\"values\" <> '') AS has_release"
         " FROM decision AS d)"
         " WHERE has_charge <> (outcome IN (1, 3, 9)) OR (has_release <> (outcome = 1)) ORDER BY seq");
   });

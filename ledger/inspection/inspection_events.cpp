@@ -34,7 +34,7 @@ class EventCheck final {
         " WHERE path NOT GLOB '/*'");
     faults_of(
         "SELECT 'clock event ' || seq, 'event_differs', 'says who confirmed it, and that is another kind, or"
-        " the other way round' FROM clock_event WHERE (kind = 'confirmed') <> (by <> '')");
+        " the other way round' FROM clock_event WHERE (type = 'confirmed') <> (by <> '')");
     check_meta();
   }
 
@@ -132,22 +132,25 @@ class EventCheck final {
         "SELECT 'meta', 'event_time', 'says that the ledger is older or younger than its first policy' FROM "
         "meta, policy_version WHERE version = 1 AND applied_at <> created_at");
     faults_of("SELECT 'meta', 'event_differs', 'its one row is number ' || one FROM meta WHERE one <> 1");
-    check_count("names", "name", "no", meta_.names);
-    check_count("builds", "build", "no", meta_.builds);
-    check_count("plans", "plan", "no", meta_.plans);
+    check_count("names", "name", "number", meta_.names);
+    check_count("builds", "build", "number", meta_.builds);
+    check_count("plans", "plan", "number", meta_.plans);
     check_count("credential events", "credential_event", "seq", meta_.credential_events);
     check_count("key events", "key_event", "seq", meta_.key_events);
     check_count("recoveries", "recovery", "seq", meta_.recoveries);
     check_count("seals and their ends", "seal_event", "seq", meta_.seal_events);
-    check_count("features", "feature", "no", meta_.features);
+    check_count("features", "feature", "number", meta_.features);
     faults_of(
         "SELECT 'recovery ' || r.seq, 'event_differs', 'has another number of lines than ' ||"
-        " coalesce(r.cause || ' of line ' || l.idx, 'its place') || ' can have, or no reason'"
+        " coalesce(r.cause || ' of line ' || l.line_index, 'its place') || ' can have, or no reason'"
         " FROM recovery AS r LEFT JOIN log AS l ON l.kind = 12 AND l.row = r.seq"
-        " WHERE l.idx IS NULL OR r.restored > l.idx OR (r.cause = 'rebuilt' AND r.restored <> l.idx)"
-        " OR (r.cause IN ('poisoned', 'rolled_back') AND (r.restored > 0 OR r.dropped > 0 OR r.why = ''))"
+        " WHERE l.line_index IS NULL OR r.restored_lines > l.line_index"
+        " OR (r.cause = 'rebuilt' AND r.restored_lines <> l.line_index)"
+        " OR (r.cause IN ('poisoned', 'rolled_back')"
+        " AND (r.restored_lines > 0 OR r.dropped_lines > 0 OR r.why = ''))"
         // Both numbers or neither, of lines before this one; and an accepted rollback has a reason.
-        " OR (r.remembered > 0) <> (r.found > 0) OR r.found > l.idx OR (r.remembered > 0 AND r.why = '')"
+        " OR (r.remembered_lines > 0) <> (r.found_lines > 0) OR r.found_lines > l.line_index"
+        " OR (r.remembered_lines > 0 AND r.why = '')"
         " ORDER BY r.seq");
     if (!meta_.clock.wall_clock.empty() && !is_time(meta_.clock.wall_clock)) {
       fault("meta", "event_differs",

@@ -42,8 +42,8 @@ LogCheck::LogCheck(Connection& connection, const HistoryEnd& end,
       end_(end),
       fault_(fault),
       between_steps_(between_steps),
-      statement_(connection.prepare(
-          "SELECT idx, kind, row, blind, leaf FROM log WHERE idx >= ?1 AND idx <= ?2 ORDER BY idx")) {}
+      statement_(connection.prepare("SELECT line_index, kind, row, blind, leaf FROM log"
+                                    " WHERE line_index >= ?1 AND line_index <= ?2 ORDER BY line_index")) {}
 
 void LogCheck::pause() {
   rows_.reset();
@@ -220,7 +220,7 @@ void LogCheck::check_other() {
 
 /// By it a plan is found again.
 void LogCheck::check_digest(const PlanRecord& plan) {
-  Query row = connection_.query("SELECT digest FROM plan WHERE no = ?1");
+  Query row = connection_.query("SELECT digest FROM plan WHERE number = ?1");
   row.with(plan.number);
   if (row.step() && sized_bytes<32>(row.bytes(0), "column digest") == plan_digest(plan)) return;
   fault("plan " + std::to_string(plan.number), "digest_differs", "is not found by what it says");

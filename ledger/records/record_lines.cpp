@@ -17,42 +17,27 @@ std::size_t size_expected(const Record& record) {
   return kLineBytes + (decision == nullptr ? 0 : kMovementBytes * decision->movements.size());
 }
 
-/// What the line is, told by its kind and, where two have one, by what members it has.
-struct KindOfLine {
-  std::string kind;
-  bool has_location = false;  ///< "dataset" or "path"
-  bool is_removal = false;  ///< "removed"
-};
-
-/// Looks at the names of a line and at nothing else of it, as far as is needed. `member` is the last that it
-/// came to.
-KindOfLine kind_of(CanonicalTokens tokens, std::string& member) {
-  KindOfLine line;
+/// Looks at the names of a line up to "kind", and at nothing else of it. `member` is the last that it came
+/// to.
+std::string kind_of(CanonicalTokens tokens, std::string& member) {
   std::string decoded;
   if (!tokens.take('{')) tokens.fail("a record is an object");
   do {
     if (tokens.next() != '"') tokens.fail("a name is missing");
     member = tokens.string(decoded);
-    line.has_location = line.has_location || member == "dataset" || member == "path";
-    line.is_removal = line.is_removal || member == "removed";
     if (!tokens.take(':')) tokens.fail("a colon is missing");
     if (member == "kind") {
       if (tokens.next() != '"') throw LedgerCorrupt("is no string");
-      line.kind = tokens.string(decoded);
-      if (line.kind != "location" && line.kind != "limit") return line;
-    } else {
-      tokens.extent();
+      return std::string(tokens.string(decoded));
     }
+    tokens.extent();
   } while (tokens.take(','));
   if (!tokens.take('}')) throw LedgerCorrupt("neither a comma nor a brace follows it");
-  if (line.kind.empty()) {
-    member = "kind";
-    throw LedgerCorrupt("is missing");
-  }
-  return line;
+  member = "kind";
+  throw LedgerCorrupt("is missing");
 }
 
-KindOfLine kind_of(std::string_view text) {
+std::string kind_of(std::string_view text) {
   std::string member;
   try {
     return kind_of(CanonicalTokens(text), member);
@@ -61,16 +46,15 @@ KindOfLine kind_of(std::string_view text) {
   }
 }
 
-Record empty_record(const KindOfLine& line) {
-  const std::string_view kind = line.kind;
+Record empty_record(std::string_view kind) {
   if (kind == "decision") return DecisionRecord{};
   if (kind == "plan") return PlanRecord{};
   if (kind == "account") return AccountRecord{};
-  if (kind == "limit" && line.is_removal) return LimitRemoval{};
-  if (kind == "limit") return LimitChange{};
+  if (kind == "limit_change") return LimitChange{};
+  if (kind == "limit_removal") return LimitRemoval{};
   if (kind == "policy") return PolicyRecord{};
-  if (kind == "location" && line.has_location) return Relocation{};
   if (kind == "location") return PolicyLocation{};
+  if (kind == "relocation") return Relocation{};
   if (kind == "clock") return ClockEvent{};
   if (kind == "ledger") return LedgerRecord{};
   if (kind == "credential") return CredentialEvent{};

@@ -87,8 +87,6 @@ class MemberWriter final {
   void mark_if(std::string_view name, bool marked) {
     if (marked) json_->field(name).raw("true");
   }
-  /// Always true.
-  void mark(std::string_view name) { mark_if(name, true); }
   void rules(std::string_view name, Rules rules) { count(name, static_cast<std::int64_t>(rules)); }
   void hash_if(std::string_view name, const std::optional<Sha256>& hash);
   void amount(std::string_view name, std::int64_t units, int decimals) {
@@ -220,9 +218,6 @@ class MemberReader final {
   }
   void mark_if(std::string_view name, bool& marked) {
     marked = optional(name, [&] { require(tokens_->take("true"), "is not true"); });
-  }
-  void mark(std::string_view name) {
-    required(name, [&] { require(tokens_->take("true"), "is not true"); });
   }
   void rules(std::string_view name, Rules& rules);
   void hash_if(std::string_view name, std::optional<Sha256>& hash);

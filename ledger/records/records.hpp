@@ -201,7 +201,7 @@ using DecimalsOfAccount = accounting::CallbackRef<int(std::int64_t account)>;
 /// Throws   LedgerCorrupt naming the member that is missing, unknown, malformed or out of its range.
 [[nodiscard]] Line parse_line(std::string_view text, DecimalsOfAccount decimals);
 
-/// What a plan is found by: SHA-256 of {"policy":..,"question":..,"release":..} as in its line.
+/// What a plan is found by: SHA-256 of {"policy_version":..,"question":..,"release":..} as in its line.
 [[nodiscard]] Sha256 plan_digest(const PlanRecord& plan);
 
 /// The member "release" of a plan's line, which is also how its row keeps it; "" without a release.

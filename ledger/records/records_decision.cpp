@@ -12,7 +12,7 @@ constexpr std::array kOutcomes{
     Word<Outcome>{Outcome::granted, "granted"},     Word<Outcome>{Outcome::refused, "refused"},
     Word<Outcome>{Outcome::reserved, "reserved"},   Word<Outcome>{Outcome::pending, "pending"},
     Word<Outcome>{Outcome::approved, "approved"},   Word<Outcome>{Outcome::rejected, "rejected"},
-    Word<Outcome>{Outcome::voided, "voided"},       Word<Outcome>{Outcome::token_issued, "token_issued"},
+    Word<Outcome>{Outcome::voided, "voided"},       Word<Outcome>{Outcome::token_issued, "data_accessed"},
     Word<Outcome>{Outcome::forfeited, "forfeited"},
 };
 constexpr std::array kReservationKinds{Word<ReservationKind>{ReservationKind::plain, "plain"},
@@ -20,7 +20,7 @@ constexpr std::array kReservationKinds{Word<ReservationKind>{ReservationKind::pl
 constexpr std::string_view kNoReasons = "[]";
 
 constexpr auto kBuildMembers = [](auto& members, auto& build) {
-  members.bytes("commit", build.commit);
+  members.bytes("revision", build.commit);
   members.bytes("version", build.version);
 };
 
@@ -47,10 +47,10 @@ constexpr auto kDecision = [](auto& members, auto& decision) {
   members.object("build", [&](auto& inner) { kBuildMembers(inner, decision.build); });
   members.number_lists_if("component_values", decision.component_values);
   members.bytes_if("conflicting_key", decision.conflicting_key);
+  members.hash_if("data_token_sha256", decision.token_sha256);
   members.bytes("dataset", decision.dataset);
   members.text_if("deadline", decision.deadline, is_time);
   members.count("decided_under", decision.decided_under, 1);
-  members.word_if("holding", decision.reservation_kind, kReservationKinds);
   members.text("id", decision.id, is_id);
   members.index();
   members.bytes_if("key", decision.key);
@@ -59,14 +59,14 @@ constexpr auto kDecision = [](auto& members, auto& decision) {
   members.word("outcome", decision.outcome, kOutcomes);
   members.text_if("parent", decision.parent, is_id);
   members.count_if("plan", decision.plan);
-  members.count("policy", decision.policy_version, 1);
+  members.count("policy_version", decision.policy_version, 1);
   members.bytes("principal", decision.principal);
   members.bytes_if("purpose", decision.purpose);
   members.json_text_if("reasons", decision.reasons, kNoReasons);
+  members.word_if("reservation", decision.reservation_kind, kReservationKinds);
   members.rules("rules", decision.rules);
   members.count("seq", decision.seq, 1);
   members.text("time", decision.created_at, is_time);
-  members.hash_if("token_sha256", decision.token_sha256);
   members.numbers_if("values", decision.values);
   members.text_if("verb", decision.verb);
   members.text("via", decision.via, is_valid_via);

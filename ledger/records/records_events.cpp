@@ -46,7 +46,7 @@ constexpr auto kBegun = [](auto& members, auto& begun) {
 };
 
 constexpr auto kClockEvent = [](auto& members, auto& event) {
-  members.count("after", event.after_decision);
+  members.count("after_decision", event.after_decision);
   members.blind();
   members.bytes_if("by", event.by);
   members.count("event", event.event, 1);
@@ -54,8 +54,8 @@ constexpr auto kClockEvent = [](auto& members, auto& event) {
   members.kind("clock");
   members.count("seq", event.seq, 1);
   members.text("time", event.ledger_time, is_time);
+  members.word("type", event.kind, kClockWords);
   members.text("wall_clock", event.wall_clock, is_time);
-  members.word("what", event.kind, kClockWords);
   members.require_agreement((event.kind == "confirmed") == !event.by.empty(),
                             "by: is there of a confirmation alone");
 };
@@ -83,11 +83,11 @@ constexpr auto kKey = [](auto& members, auto& event) {
   members.blind();
   members.bytes("by", event.by);
   members.index();
-  members.text("key", event.verifier_key);
   members.kind("key");
   members.mark_if("retired", event.retired);
   members.count("seq", event.seq, 1);
   members.text("time", event.at, is_time);
+  members.text("verifier_key", event.verifier_key);
   members.bytes_if("why", event.why);
 };
 
@@ -95,12 +95,12 @@ constexpr auto kRecovery = [](auto& members, auto& event) {
   members.blind();
   members.bytes("by", event.by);
   members.word("cause", event.cause, kCauses);
-  members.count_if("dropped", event.dropped);
-  members.count_if("found", event.found);
+  members.count_if("dropped_lines", event.dropped);
+  members.count_if("found_lines", event.found);
   members.index();
   members.kind("recovery");
-  members.count_if("remembered", event.remembered);
-  members.count_if("restored", event.restored);
+  members.count_if("remembered_lines", event.remembered);
+  members.count_if("restored_lines", event.restored);
   members.count("seq", event.seq, 1);
   members.text("time", event.at, is_time);
   members.bytes_if("why", event.why);

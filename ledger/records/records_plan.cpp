@@ -37,12 +37,13 @@ constexpr auto kComponent = [](auto& members, auto& component) {
   members.number_if("delta", component.delta);
   members.number("epsilon", component.epsilon);
   members.number("grid", component.grid);
-  members.number_if("inflated", component.inflated);
-  members.number("lambda", component.lambda);
+  members.number_if("grid_sensitivity", component.grid_sensitivity);
+  members.number_if("grid_sensitivity_l2_squared", component.grid_sensitivity_l2_squared);
   members.count_if("precision", component.precision);
   members.number_if("published", component.published);
   members.bytes_if("published_note", component.published_note);
   members.number_if("rho", component.rho);
+  members.number("scale", component.lambda);
   members.number("sensitivity", component.sensitivity);
   members.number_if("sensitivity_l2_squared", component.sensitivity_l2_squared);
   members.bytes_if("statistic", component.statistic);
@@ -91,7 +92,7 @@ constexpr auto kRow = [](auto& members, auto& row) {
 };
 
 constexpr auto kComposed = [](auto& members, auto& composed) {
-  members.word("by", composed.by, kBounds);
+  members.word("accountant", composed.by, kBounds);
   members.number("delta", composed.delta);
   const accounting::Delta none;
   members.require_agreement(composed.delta > none && composed.delta.rational() < 1,
@@ -124,11 +125,11 @@ constexpr auto kRelease = [](auto& members, auto& plan) {
   members.object_if("composed", release.composed.has_value(),
                     [&](auto& inner) { kComposed(inner, inner.value_in(release.composed)); });
   members.bytes("mechanism", release.mechanism);
+  members.bytes("neighbours", release.relation);
   kPostProcessingIf(members, plan.post_processing);
   if (release.mechanism != kBatch)
     kTotals(members, release.cells, plan.post_processing, release.components.size());
   members.number_if("published", release.published);
-  members.bytes("relation", release.relation);
   members.number("requested", release.requested);
   members.objects_if("rows", release.rows, kRow);
   members.bytes("unit", release.unit);
@@ -141,7 +142,7 @@ constexpr auto kPlan = [](auto& members, auto& plan) {
   members.index();
   members.kind("plan");
   members.count("number", plan.number, 1);
-  members.count("policy", plan.policy_version, 1);
+  members.count("policy_version", plan.policy_version, 1);
   members.object_text("question", plan.question);
   members.object_if("release", plan.release.has_value(), [&](auto& inner) { kRelease(inner, plan); });
   members.text("time", plan.first_at, is_time);
@@ -160,7 +161,7 @@ Sha256 plan_digest(const PlanRecord& plan) {
   JsonWriter json;
   json.raw("{");
   MemberWriter members(json, nullptr, {});
-  members.count("policy", plan.policy_version);
+  members.count("policy_version", plan.policy_version);
   members.object_text("question", plan.question);
   members.object_if("release", plan.release.has_value(), [&](auto& inner) { kRelease(inner, plan); });
   return sha256(json.raw("}").take());

@@ -7,7 +7,7 @@ namespace {
 
 constexpr auto kPolicy = [](auto& members, auto& policy) {
   auto& version = policy.version;
-  members.count("after", version.after_decision);
+  members.count("after_decision", version.after_decision);
   members.blind();
   members.bytes("by", version.applied_by);
   members.count("event", version.event, 1);
@@ -26,18 +26,18 @@ constexpr auto kPlace = [](auto& members, auto& place) {
   members.blind();
   members.index();
   members.kind("location");
-  members.count("policy", place.version, 1);
+  members.count("policy_version", place.version, 1);
   members.text("time", place.applied_at, is_time);
 };
 
 constexpr auto kRelocation = [](auto& members, auto& relocation) {
-  members.count("after", relocation.after_decision);
+  members.count("after_decision", relocation.after_decision);
   members.blind();
   members.bytes("by", relocation.by);
   members.bytes("dataset", relocation.dataset);
   members.count("event", relocation.event, 1);
   members.index();
-  members.kind("location");
+  members.kind("relocation");
   members.bytes("path", relocation.path);
   members.count("seq", relocation.seq, 1);
   members.text("time", relocation.at, is_time);
@@ -58,15 +58,15 @@ constexpr auto kAccount = [](auto& members, auto& account) {
 
 constexpr auto kLimitChange = [](auto& members, auto& change) {
   members.count("account", change.account, 1);
-  members.count("after", change.after_decision);
+  members.count("after_decision", change.after_decision);
   members.blind();
   members.bytes("by", change.by);
   members.index();
-  members.kind("limit");
+  members.kind("limit_change");
   const int decimals = members.decimals_of(change.account);
   members.amount("new", change.new_limit, decimals);
   members.amount("old", change.old_limit, decimals);
-  members.count("policy", change.policy_version, 1);
+  members.count("policy_version", change.policy_version, 1);
   members.count("seq", change.seq, 1);
   members.text("time", change.changed_at, is_time);
   members.bytes_if("why", change.why);
@@ -74,13 +74,12 @@ constexpr auto kLimitChange = [](auto& members, auto& change) {
 
 constexpr auto kLimitRemoval = [](auto& members, auto& removal) {
   members.count("account", removal.account, 1);
-  members.count("after", removal.after_decision);
+  members.count("after_decision", removal.after_decision);
   members.blind();
   members.bytes("by", removal.by);
   members.index();
-  members.kind("limit");
-  members.count("policy", removal.policy_version, 1);
-  members.mark("removed");
+  members.kind("limit_removal");
+  members.count("policy_version", removal.policy_version, 1);
   members.count("seq", removal.seq, 1);
   members.text("time", removal.removed_at, is_time);
   members.bytes_if("why", removal.why);

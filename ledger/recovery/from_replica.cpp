@@ -43,7 +43,7 @@ std::function<std::optional<std::string>()> first_lines(const ReplicaFile& file,
 
 /// The bytes of a data token as the ledger has them, "" where it has not: the line has the hash.
 std::string kept_token(Connection& ledger, const DecisionRecord& record) {
-  Query row = ledger.query("SELECT token FROM decision WHERE id = ?1");
+  Query row = ledger.query("SELECT data_token FROM decision WHERE id = ?1");
   row.with(id_bytes(record.id));
   if (!row.step()) return "";
   return row.bytes(0);
@@ -56,7 +56,7 @@ bool is_line_of(Connection& ledger, const std::string& line) {
   } catch (const Error&) {
     return false;
   }
-  Query row = ledger.query("SELECT leaf FROM log WHERE idx = ?1");
+  Query row = ledger.query("SELECT leaf FROM log WHERE line_index = ?1");
   row.with(index);
   if (!row.step()) return false;
   const Hash leaf = leaf_hash(line);

@@ -66,7 +66,7 @@ class LineImport final {
     if (policy_) throw LedgerCorrupt("the place of the last policy version is missing");
     if (meta_.policy_versions == 0) throw LedgerCorrupt("there is no policy version");
     for (const auto& [id, account] : accounts_) {
-      db_.query("UPDATE account SET budget = ?2, spent = ?3, reserved = ?4, checksum = ?5 WHERE id = ?1")
+      db_.query("UPDATE account SET \"limit\" = ?2, spent = ?3, reserved = ?4, checksum = ?5 WHERE id = ?1")
           .with(id, account.balance.limit, account.balance.spent, account.balance.reserved,
                 account_checksum(account))
           .run();

@@ -54,7 +54,7 @@ void record_closing(Connection& db, const ClosingLines& closing, const ClockRead
 }
 
 std::optional<RecoveryEvent> last_recovery(Connection& db, const Meta& meta) {
-  Query row = db.query("SELECT kind, row FROM log WHERE idx = ?1");
+  Query row = db.query("SELECT kind, row FROM log WHERE line_index = ?1");
   row.with(meta.log_size - 1);
   if (!row.step() || row.integer(0) != static_cast<std::int64_t>(RecordKind::recovery)) return std::nullopt;
   Record record = record_at(db, row.integer(0), row.integer(1));

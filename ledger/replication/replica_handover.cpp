@@ -12,11 +12,11 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr const char* kPolicyLine = "SELECT max(idx) FROM log WHERE kind = ?1";
+constexpr const char* kPolicyLine = "SELECT max(line_index) FROM log WHERE kind = ?1";
 constexpr const char* kPolicyVersion =
     "SELECT version, yaml, sha256, base_dir, applied_at FROM policy_version WHERE version = ?1";
 constexpr const char* kOtherLinesAfter =
-    "SELECT 1 FROM log WHERE idx > ?1 AND kind NOT IN (?2, ?3, ?4, ?5, ?6) LIMIT 1";
+    "SELECT 1 FROM log WHERE line_index > ?1 AND kind NOT IN (?2, ?3, ?4, ?5, ?6) LIMIT 1";
 
 std::int64_t number(RecordKind kind) {
   return static_cast<std::int64_t>(kind);

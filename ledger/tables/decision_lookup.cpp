@@ -30,9 +30,10 @@ constexpr std::array kSeqsOfChildrenAgain = {
     "SELECT seq FROM decision INDEXED BY decision_votes_once WHERE parent = ?1 AND outcome IN (5, 6)",
     "SELECT seq FROM decision INDEXED BY decision_issues_one_token WHERE parent = ?1 AND outcome = 7"};
 constexpr const char* kTokens =
-    "SELECT seq, token_sha256 FROM decision INDEXED BY decision_issues_one_token WHERE outcome = 7";
+    "SELECT seq, data_token_sha256 FROM decision INDEXED BY decision_issues_one_token WHERE outcome = 7";
 constexpr const char* kTokensAgain =
-    "SELECT seq, token_sha256 FROM decision INDEXED BY decision_by_parent WHERE parent > 0 AND outcome = 7";
+    "SELECT seq, data_token_sha256 FROM decision INDEXED BY decision_by_parent"
+    " WHERE parent > 0 AND outcome = 7";
 constexpr const char* kDecisionBySeq = EPSILOG_DECISION_COLUMNS "WHERE d.seq = ?1";
 
 std::optional<std::int64_t> single_seq(Query& query) {

@@ -22,11 +22,11 @@ constexpr const char* kMovements =
 constexpr const char* kIdOf = "SELECT id FROM decision WHERE seq = ?1";
 constexpr const char* kSeqOf = "SELECT seq FROM decision WHERE id = ?1";
 constexpr const char* kInsertDecision =
-    "INSERT INTO decision(seq, line, id, time, principal, via, key, parent, deadline, outcome, reasons, "
-    "rules,"
-    " build, policy_version, decided_under, dataset, plan, purpose, holding, conflicting_key, verb, why,"
-    " component_values, \"values\", token, token_sha256) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
-    " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)";
+    "INSERT INTO decision(seq, line_index, id, time, principal, via, key, parent, deadline, outcome,"
+    " reasons, rules, build, policy_version, decided_under, dataset, plan, purpose, reservation,"
+    " conflicting_key, verb, why, component_values, \"values\", data_token, data_token_sha256)"
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,"
+    " ?22, ?23, ?24, ?25, ?26)";
 constexpr const char* kInsertMovement =
     "INSERT INTO movement(seq, account, position, spent_change, reserved_change, spent, reserved, \"limit\")"
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -42,7 +42,7 @@ constexpr std::array<std::pair<Outcome, const char*>, 9> kOutcomes{{
     {Outcome::pending, "pending"},
     {Outcome::approved, "approved"},
     {Outcome::rejected, "rejected"},
-    {Outcome::token_issued, "token_issued"},
+    {Outcome::token_issued, "data_accessed"},
     {Outcome::voided, "voided"},
     {Outcome::forfeited, "forfeited"},
 }};
@@ -51,7 +51,7 @@ ReservationKind reservation_kind_of(std::int64_t number) {
   if (number >= 0 && number <= static_cast<std::int64_t>(ReservationKind::data_token)) {
     return static_cast<ReservationKind>(number);
   }
-  throw LedgerCorrupt("column holding is " + std::to_string(number));
+  throw LedgerCorrupt("column reservation is " + std::to_string(number));
 }
 
 std::string id_of(const Query& row, int column) {
@@ -233,7 +233,7 @@ DecisionRow record_of_row(Connection& connection, const Query& row) {
   record.seq = row.integer(Column::seq);
   try {
     record.id = id_of(row, static_cast<int>(Column::id));
-    recorded.line = row.integer(Column::line);
+    recorded.line = row.integer(Column::line_index);
     record.created_at = row.time(Column::time);
     record.principal = connection.shared_rows().name(connection, row.integer(Column::principal));
     record.via = row.text(Column::via);
@@ -251,7 +251,7 @@ DecisionRow record_of_row(Connection& connection, const Query& row) {
     record.dataset = connection.shared_rows().name(connection, row.integer(Column::dataset));
     record.plan = row.integer(Column::plan);
     record.purpose = row.text(Column::purpose);
-    record.reservation_kind = reservation_kind_of(row.integer(Column::reservation_kind));
+    record.reservation_kind = reservation_kind_of(row.integer(Column::reservation));
     record.conflicting_key = row.text(Column::conflicting_key);
     record.verb = row.text(Column::verb);
     record.why = row.text(Column::why);
@@ -261,7 +261,7 @@ DecisionRow record_of_row(Connection& connection, const Query& row) {
                                          : connection.shared_rows().plan(connection, record.plan);
       read_values(values, plan->release ? &*plan->release : nullptr, plan->post_processing, record);
     }
-    recorded.token = {.bytes = row.bytes(Column::token), .sha256 = row.bytes(Column::token_sha256)};
+    recorded.token = {.bytes = row.bytes(Column::data_token), .sha256 = row.bytes(Column::data_token_sha256)};
     record.token_sha256 = token_hash(recorded.token);
     if (record.plan == 0 && record.verb.empty()) throw LedgerCorrupt("it has neither a plan nor a verb");
     record.movements = read_movements(connection, record.seq);

@@ -55,7 +55,7 @@ EndMarkReading unreadable_end_mark() {
 /// Whether a recovery on record accepted the loss of that end. Killed before it wrote L.lock, it is not asked for
 /// again. An end of the recovery's time or later came after it, though it may have as many lines.
 bool accepted_on_record(Connection& connection, const EndMark& end) {
-  Query row = connection.query("SELECT 1 FROM recovery WHERE remembered = ?1 AND at > ?2 LIMIT 1");
+  Query row = connection.query("SELECT 1 FROM recovery WHERE remembered_lines = ?1 AND at > ?2 LIMIT 1");
   row.with(end.lines, stored_time(end.time));
   return row.step();
 }
@@ -67,7 +67,7 @@ std::int64_t lines_of(Connection& connection) {
 }
 
 std::optional<Hash> leaf_at(Connection& connection, std::int64_t index) {
-  Query row = connection.query("SELECT leaf FROM log WHERE idx = ?1");
+  Query row = connection.query("SELECT leaf FROM log WHERE line_index = ?1");
   row.with(index);
   if (!row.step()) return std::nullopt;
   return sized_bytes<32>(row.bytes(0), "a hash of the tree");

@@ -60,7 +60,7 @@ std::int64_t count_in_steps(Connection& connection, const std::string& select, s
 std::string stored_leaf(Connection& connection, std::int64_t line) {
   std::string leaf;
   skip_unreadable([&] {
-    Query row = connection.query("SELECT hex(leaf) FROM log WHERE idx = ?1");
+    Query row = connection.query("SELECT hex(leaf) FROM log WHERE line_index = ?1");
     row.with(line);
     if (row.step()) leaf = row.text(0);
   });
@@ -83,7 +83,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> last_nodes(Connection& connec
 HistoryEnd read_history_end(Connection& connection) {
   HistoryEnd end;
   skip_unreadable([&] { end.decision = highest(connection, "seq", "decision"); });
-  skip_unreadable([&] { end.line = highest(connection, "idx", "log"); });
+  skip_unreadable([&] { end.line = highest(connection, "line_index", "log"); });
   end.leaf = stored_leaf(connection, end.line);
   skip_unreadable([&] { end.lines = read_meta(connection).log_size; });
   for (const NumberedTable& table : kNumberedTables) {

@@ -29,14 +29,14 @@ inline constexpr std::array kNumberedTables{
     NumberedTable{RecordKind::account, "account", "id"},
     NumberedTable{RecordKind::limit_change, "limit_change", "seq"},
     NumberedTable{RecordKind::limit_removal, "limit_removal", "seq"},
-    NumberedTable{RecordKind::plan, "plan", "no"},
+    NumberedTable{RecordKind::plan, "plan", "number"},
     NumberedTable{RecordKind::decision, "decision", "seq"},
     NumberedTable{RecordKind::clock_event, "clock_event", "seq"},
     NumberedTable{RecordKind::credential, "credential_event", "seq"},
     NumberedTable{RecordKind::key, "key_event", "seq"},
     NumberedTable{RecordKind::recovery, "recovery", "seq"},
     NumberedTable{RecordKind::seal, "seal_event", "seq"},
-    NumberedTable{RecordKind::feature, "feature", "no"},
+    NumberedTable{RecordKind::feature, "feature", "number"},
 };
 
 /// All throw StorageFailure, LedgerCorrupt. `between_steps` is called between two steps, when nothing is in use.

@@ -13,9 +13,9 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr const char* kLine = "SELECT kind, row, blind, leaf FROM log WHERE idx = ?1";
+constexpr const char* kLine = "SELECT kind, row, blind, leaf FROM log WHERE line_index = ?1";
 constexpr const char* kLineOfRow =
-    "SELECT idx FROM log INDEXED BY log_fact WHERE kind = ?1 AND row = ?2 AND kind IN (1, 7)";
+    "SELECT line_index FROM log INDEXED BY log_fact WHERE kind = ?1 AND row = ?2 AND kind IN (1, 7)";
 
 [[noreturn]] void throw_line_differs(const std::string& what) {
   throw LedgerCorrupt(what + " is not what was recorded: its row was changed, or the log; it is not told");

@@ -15,7 +15,7 @@ namespace epsilog::ledger {
 namespace {
 
 constexpr const char* kLast = "SELECT seq, id, rules, time FROM decision ORDER BY seq DESC LIMIT 1";
-constexpr const char* kLastLine = "SELECT coalesce(max(idx), -1) FROM log";
+constexpr const char* kLastLine = "SELECT coalesce(max(line_index), -1) FROM log";
 constexpr const char* kActiveVersion = "SELECT max(version) FROM policy_version";
 constexpr const char* kDataVersion = "PRAGMA data_version";
 

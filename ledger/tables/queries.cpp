@@ -53,8 +53,8 @@ enum class MetaColumn : int {
 constexpr const char* kActiveVersion = "SELECT max(version) FROM policy_version";
 constexpr const char* kActivePolicy =
     "SELECT " EPSILOG_POLICY_COLUMNS " FROM policy_version ORDER BY version DESC LIMIT 1";
-#define EPSILOG_ACCOUNT_COLUMNS "id, dataset, scope, measure, budget, spent, reserved, checksum"
-enum class AccountColumn : int { id, dataset, scope, measure, budget, spent, reserved, checksum };
+#define EPSILOG_ACCOUNT_COLUMNS "id, dataset, scope, measure, \"limit\", spent, reserved, checksum"
+enum class AccountColumn : int { id, dataset, scope, measure, limit, spent, reserved, checksum };
 constexpr const char* kAccountsOfDataset = "SELECT " EPSILOG_ACCOUNT_COLUMNS
                                            " FROM account WHERE dataset = ?1"
                                            " ORDER BY dataset, scope, measure";
@@ -71,7 +71,7 @@ constexpr const char* kLocation =
     "SELECT path FROM relocation WHERE dataset = ?1"
     " AND event > (SELECT event FROM policy_version ORDER BY version DESC LIMIT 1) ORDER BY seq DESC LIMIT 1";
 constexpr const char* kHolds =
-    "SELECT kind, ledger_time FROM clock_event WHERE kind <> 'backwards' ORDER BY seq DESC";
+    "SELECT type, ledger_time FROM clock_event WHERE type <> 'backwards' ORDER BY seq DESC";
 constexpr const char* kLastTimes =
     "SELECT max(coalesce((SELECT time FROM decision ORDER BY seq DESC LIMIT 1), 0),"
     " coalesce((SELECT applied_at FROM policy_version ORDER BY version DESC LIMIT 1), 0),"
@@ -82,7 +82,7 @@ constexpr const char* kLastTimes =
     " coalesce((SELECT at FROM key_event ORDER BY seq DESC LIMIT 1), 0),"
     " coalesce((SELECT at FROM recovery ORDER BY seq DESC LIMIT 1), 0),"
     " coalesce((SELECT at FROM seal_event ORDER BY seq DESC LIMIT 1), 0),"
-    " coalesce((SELECT at FROM feature ORDER BY no DESC LIMIT 1), 0))";
+    " coalesce((SELECT at FROM feature ORDER BY number DESC LIMIT 1), 0))";
 
 constexpr const char* kOverdue =
     "SELECT d.id FROM open_decision AS o JOIN decision AS d ON d.seq = o.seq WHERE o.deadline <= ?1"
@@ -94,7 +94,7 @@ AccountState account_as_stored(const Query& row) {
           .dataset = row.text(Column::dataset),
           .scope = row.text(Column::scope),
           .measure = row.text(Column::measure),
-          .balance = {.limit = row.integer(Column::budget),
+          .balance = {.limit = row.integer(Column::limit),
                       .spent = row.integer(Column::spent),
                       .reserved = row.integer(Column::reserved)}};
 }
@@ -112,7 +112,7 @@ AccountState account_of_row(const Query& row) {
 std::string clock_kind(std::string word) {
   constexpr std::array<std::string_view, 3> kKinds{"backwards", "forwards", "confirmed"};
   if (std::find(kKinds.begin(), kKinds.end(), word) != kKinds.end()) return word;
-  throw LedgerCorrupt("column kind of a clock event is '" + word + "'");
+  throw LedgerCorrupt("column type of a clock event is '" + word + "'");
 }
 
 /// What is no time is for the audit, and stops nobody: a clock showed it, and who writes next looks again.
@@ -187,10 +187,10 @@ PolicyVersion policy_of_row(const Query& row) {
 }
 
 ClockEvent clock_event_of_row(const Query& row) {
-  enum class Column : int { seq, after_decision, kind, ledger_time, wall_clock, by, event };
+  enum class Column : int { seq, after_decision, type, ledger_time, wall_clock, by, event };
   return {.seq = row.integer(Column::seq),
           .after_decision = row.integer(Column::after_decision),
-          .kind = clock_kind(row.text(Column::kind)),
+          .kind = clock_kind(row.text(Column::type)),
           .ledger_time = row.time(Column::ledger_time),
           .wall_clock = row.time(Column::wall_clock),
           .by = row.text(Column::by),

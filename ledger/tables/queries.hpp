@@ -51,14 +51,14 @@ struct Meta {
 
 /// Every decision in the column order record_of_row expects; a WHERE clause follows. Who looks for a decision
 /// by an index reads it as the row `seq`.
-#define EPSILOG_DECISION_COLUMNS                                                                    \
-  "SELECT d.seq, d.line, d.id, d.time, d.principal, d.via, d.key, d.parent, d.deadline, d.outcome," \
-  " d.reasons, d.rules, d.build, d.policy_version, d.decided_under, d.dataset, d.plan, d.purpose,"  \
-  " d.holding, d.conflicting_key, d.verb, d.why, d.component_values, d.\"values\", d.token,"        \
-  " d.token_sha256 FROM decision AS d "
+#define EPSILOG_DECISION_COLUMNS                                                                          \
+  "SELECT d.seq, d.line_index, d.id, d.time, d.principal, d.via, d.key, d.parent, d.deadline, d.outcome," \
+  " d.reasons, d.rules, d.build, d.policy_version, d.decided_under, d.dataset, d.plan, d.purpose,"        \
+  " d.reservation, d.conflicting_key, d.verb, d.why, d.component_values, d.\"values\", d.data_token,"     \
+  " d.data_token_sha256 FROM decision AS d "
 enum class DecisionColumn : int {
   seq,
-  line,
+  line_index,
   id,
   time,
   principal,
@@ -75,14 +75,14 @@ enum class DecisionColumn : int {
   dataset,
   plan,
   purpose,
-  reservation_kind,
+  reservation,
   conflicting_key,
   verb,
   why,
   component_values,
   values,
-  token,
-  token_sha256,
+  data_token,
+  data_token_sha256,
 };
 
 /// What policy_of_row expects.
@@ -90,7 +90,7 @@ enum class DecisionColumn : int {
   "version, yaml, sha256, base_dir, applied_at, applied_by, why, after_decision, event, implies"
 
 /// What clock_event_of_row expects.
-#define EPSILOG_CLOCK_COLUMNS "seq, after_decision, kind, ledger_time, wall_clock, by, event"
+#define EPSILOG_CLOCK_COLUMNS "seq, after_decision, type, ledger_time, wall_clock, by, event"
 
 /// The children that leave a decision open, as SQL has it. A query for the others repeats the condition
 /// of the index decision_resolves, or it would not be used.

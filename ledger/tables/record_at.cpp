@@ -13,7 +13,7 @@ constexpr const char* kPolicyAt = "SELECT " EPSILOG_POLICY_COLUMNS " FROM policy
 constexpr const char* kRelocationAt =
     "SELECT seq, event, after_decision, dataset, path, at, by, why FROM relocation WHERE seq = ?1";
 constexpr const char* kAccountAt =
-    "SELECT id, dataset, scope, measure, budget, opened_at FROM account WHERE id = ?1";
+    "SELECT id, dataset, scope, measure, \"limit\", opened_at FROM account WHERE id = ?1";
 constexpr const char* kLimitChangeAt =
     "SELECT seq, after_decision, policy_version, account, old_limit, new_limit, at, by, why FROM limit_change"
     " WHERE seq = ?1";
@@ -24,10 +24,11 @@ constexpr const char* kClockEventAt = "SELECT " EPSILOG_CLOCK_COLUMNS " FROM clo
 constexpr const char* kCredentialAt = EPSILOG_CREDENTIAL_COLUMNS " WHERE seq = ?1";
 constexpr const char* kKeyAt = "SELECT seq, retired, verifier_key, at, by, why FROM key_event WHERE seq = ?1";
 constexpr const char* kRecoveryAt =
-    "SELECT seq, cause, restored, dropped, at, by, why, remembered, found FROM recovery WHERE seq = ?1";
+    "SELECT seq, cause, restored_lines, dropped_lines, at, by, why, remembered_lines, found_lines"
+    " FROM recovery WHERE seq = ?1";
 
 constexpr const char* kSealAt = "SELECT seq, unsealed, at, by, why FROM seal_event WHERE seq = ?1";
-constexpr const char* kFeatureAt = "SELECT no, name, at FROM feature WHERE no = ?1";
+constexpr const char* kFeatureAt = "SELECT number, name, at FROM feature WHERE number = ?1";
 
 /// The row of that number, as `read` makes it of a query that stands on it.
 template <class Read>

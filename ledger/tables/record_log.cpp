@@ -9,9 +9,11 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr const char* kInsertLine = "INSERT INTO log(idx, kind, row, blind, leaf) VALUES(?1, ?2, ?3, ?4, ?5)";
+constexpr const char* kInsertLine =
+    "INSERT INTO log(line_index, kind, row, blind, leaf) VALUES(?1, ?2, ?3, ?4, ?5)";
 constexpr const char* kInsertNode = "INSERT INTO node(level, number, hash) VALUES(?1, ?2, ?3)";
-constexpr const char* kLeaves = "SELECT idx, leaf FROM log WHERE idx >= ?1 AND idx < ?2 ORDER BY idx";
+constexpr const char* kLeaves =
+    "SELECT line_index, leaf FROM log WHERE line_index >= ?1 AND line_index < ?2 ORDER BY line_index";
 constexpr const char* kNodes =
     "SELECT number, hash FROM node WHERE level = ?3 AND number >= ?1 AND number < ?2 ORDER BY number";
 

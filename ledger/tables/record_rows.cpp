@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kInsertPolicy =
     "INSERT INTO policy_version(" EPSILOG_POLICY_COLUMNS ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 constexpr const char* kInsertAccount =
-    "INSERT INTO account(id, dataset, scope, measure, budget, spent, reserved, checksum, opened_at)"
+    "INSERT INTO account(id, dataset, scope, measure, \"limit\", spent, reserved, checksum, opened_at)"
     " VALUES(?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7)";
 constexpr const char* kInsertLimitChange =
     "INSERT INTO limit_change(seq, after_decision, policy_version, account, old_limit, new_limit, at, by, "
@@ -33,12 +33,13 @@ constexpr const char* kInsertCredential =
 constexpr const char* kInsertKey =
     "INSERT INTO key_event(seq, retired, verifier_key, at, by, why) VALUES(?1, ?2, ?3, ?4, ?5, ?6)";
 constexpr const char* kInsertRecovery =
-    "INSERT INTO recovery(seq, cause, restored, dropped, at, by, why, remembered, found)"
+    "INSERT INTO recovery(seq, cause, restored_lines, dropped_lines, at, by, why, remembered_lines,"
+    " found_lines)"
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
 constexpr const char* kInsertSeal =
     "INSERT INTO seal_event(seq, unsealed, at, by, why) VALUES(?1, ?2, ?3, ?4, ?5)";
-constexpr const char* kInsertFeature = "INSERT INTO feature(no, name, at) VALUES(?1, ?2, ?3)";
+constexpr const char* kInsertFeature = "INSERT INTO feature(number, name, at) VALUES(?1, ?2, ?3)";
 
 class RowWriter final {
  public:

@@ -16,18 +16,19 @@ namespace {
 constexpr std::size_t kPlansMax = 4'096;
 constexpr std::size_t kOthersMax = 65'536;
 
-constexpr const char* kName = "SELECT name FROM name WHERE no = ?1";
+constexpr const char* kName = "SELECT name FROM name WHERE number = ?1";
 constexpr const char* kNumberOfName =
-    "SELECT no FROM name INDEXED BY sqlite_autoindex_name_1 WHERE name = ?1";
-constexpr const char* kNumberOfNameAgain = "SELECT no FROM name INDEXED BY name_again WHERE name = ?1";
-constexpr const char* kInsertName = "INSERT INTO name(no, name) VALUES(?1, ?2)";
-constexpr const char* kBuild = "SELECT version, revision FROM build WHERE no = ?1";
-constexpr const char* kNumberOfBuild = "SELECT no FROM build WHERE version = ?1 AND revision = ?2";
-constexpr const char* kInsertBuild = "INSERT INTO build(no, version, revision) VALUES(?1, ?2, ?3)";
-constexpr const char* kPlan = "SELECT policy_version, question, release, first_at FROM plan WHERE no = ?1";
-constexpr const char* kNumberOfPlan = "SELECT no FROM plan WHERE digest = ?1";
+    "SELECT number FROM name INDEXED BY sqlite_autoindex_name_1 WHERE name = ?1";
+constexpr const char* kNumberOfNameAgain = "SELECT number FROM name INDEXED BY name_again WHERE name = ?1";
+constexpr const char* kInsertName = "INSERT INTO name(number, name) VALUES(?1, ?2)";
+constexpr const char* kBuild = "SELECT version, revision FROM build WHERE number = ?1";
+constexpr const char* kNumberOfBuild = "SELECT number FROM build WHERE version = ?1 AND revision = ?2";
+constexpr const char* kInsertBuild = "INSERT INTO build(number, version, revision) VALUES(?1, ?2, ?3)";
+constexpr const char* kPlan =
+    "SELECT policy_version, question, release, first_at FROM plan WHERE number = ?1";
+constexpr const char* kNumberOfPlan = "SELECT number FROM plan WHERE digest = ?1";
 constexpr const char* kInsertPlan =
-    "INSERT INTO plan(no, digest, policy_version, question, release, first_at)"
+    "INSERT INTO plan(number, digest, policy_version, question, release, first_at)"
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6)";
 constexpr const char* kAccountName = "SELECT dataset, scope, measure FROM account WHERE id = ?1";
 constexpr const char* kDataVersion = "PRAGMA data_version";

@@ -6,14 +6,14 @@ namespace epsilog::ledger {
 namespace {
 
 constexpr const char* kNote =
-    "INSERT INTO untold_replica(path, synced, known, size) VALUES(?1, ?2, ?3, ?4)"
-    " ON CONFLICT(path) DO UPDATE SET synced = ?2, known = ?3, size = ?4";
+    "INSERT INTO stale_replica(path, synced, known_size, size) VALUES(?1, ?2, ?3, ?4)"
+    " ON CONFLICT(path) DO UPDATE SET synced = ?2, known_size = ?3, size = ?4";
 
 }  // namespace
 
 std::vector<StaleReplica> read_stale_replicas(Connection& connection) {
   std::vector<StaleReplica> stale;
-  Query rows = connection.query("SELECT path, synced, known, size FROM untold_replica ORDER BY path");
+  Query rows = connection.query("SELECT path, synced, known_size, size FROM stale_replica ORDER BY path");
   while (rows.step()) {
     const auto sync = rows.integer(1) != 0 ? Replica::Sync::commit : Replica::Sync::none;
     stale.push_back(
@@ -30,7 +30,7 @@ void insert_stale_replica(Connection& connection, const StaleReplica& stale) {
 }
 
 void delete_stale_replica(Connection& connection, const std::string& path) {
-  connection.query("DELETE FROM untold_replica WHERE path = ?1").with(path).run();
+  connection.query("DELETE FROM stale_replica WHERE path = ?1").with(path).run();
 }
 
 void copy_stale_replicas(Connection& from, Connection& to) {

@@ -9,8 +9,8 @@ namespace epsilog::ledger {
 
 StoredLines::StoredLines(Connection& connection, std::int64_t from, std::int64_t end)
     : connection_(&connection),
-      statement_(connection.prepare(
-          "SELECT idx, kind, row, blind, leaf FROM log WHERE idx >= ?1 AND idx < ?2 ORDER BY idx")),
+      statement_(connection.prepare("SELECT line_index, kind, row, blind, leaf FROM log"
+                                    " WHERE line_index >= ?1 AND line_index < ?2 ORDER BY line_index")),
       rows_(statement_, connection.handle()) {
   rows_.with(from, end);
 }

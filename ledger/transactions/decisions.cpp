@@ -24,10 +24,10 @@ using accounting::SealedRelease;
 constexpr const char* kEpsilonMeasure = accounting::EpsilonMeasure::name;
 constexpr const char* kDeltaMeasure = accounting::DeltaMeasure::name;
 
-#define EPSILOG_SET_BALANCE                                                                   \
-  "UPDATE account SET spent = ?1, reserved = ?2, checksum = ?3 WHERE id = ?4 AND budget = ?5" \
+#define EPSILOG_SET_BALANCE                                                                      \
+  "UPDATE account SET spent = ?1, reserved = ?2, checksum = ?3 WHERE id = ?4 AND \"limit\" = ?5" \
   " AND spent = ?6 AND reserved = ?7 AND "
-constexpr const char* kDebit = EPSILOG_SET_BALANCE "?8 <= budget - spent - reserved";
+constexpr const char* kDebit = EPSILOG_SET_BALANCE "?8 <= \"limit\" - spent - reserved";
 constexpr const char* kSettle = EPSILOG_SET_BALANCE "?8 <= reserved";
 constexpr const char* kReservedSums =
     "SELECT m.account, m.reserved_change FROM open_decision AS o JOIN movement AS m ON m.seq = o.seq"

@@ -115,14 +115,14 @@ namespace {
 
 /// So many lines there are up to that of a decision, it included.
 std::int64_t lines_up_to(Connection& connection, std::int64_t seq) {
-  Query row = connection.query("SELECT line FROM decision WHERE seq = ?1");
+  Query row = connection.query("SELECT line_index FROM decision WHERE seq = ?1");
   row.with(seq);
   return row.step() ? row.integer(0) + 1 : 0;
 }
 
 /// Throws  LedgerCorrupt unless the log says that the line is of this decision.
 Hash leaf_of(Connection& connection, const StoredDecision& decision) {
-  Query row = connection.query("SELECT leaf FROM log WHERE idx = ?1 AND kind = ?2 AND row = ?3");
+  Query row = connection.query("SELECT leaf FROM log WHERE line_index = ?1 AND kind = ?2 AND row = ?3");
   row.with(decision.line, static_cast<std::int64_t>(RecordKind::decision), decision.seq);
   if (!row.step()) {
     throw LedgerCorrupt("decision " + std::to_string(decision.seq) + ": line " +
@@ -256,9 +256,9 @@ std::optional<std::string> Snapshot::find_grant(const std::string& principal, co
     const auto who = c.shared_rows().number_of_name(c, principal);
     if (!parts || !who) return std::nullopt;
     Query row = c.query(
-        "SELECT d.seq, d.id, d.line FROM decision AS d JOIN plan AS p ON p.no = d.plan"
+        "SELECT d.seq, d.id, d.line_index FROM decision AS d JOIN plan AS p ON p.number = d.plan"
         " WHERE d.seq > (SELECT max(seq) FROM decision) - ?6 AND d.principal = ?1 AND d.outcome = 1"
-        " AND d.purpose = ?3 AND d.holding = ?4 AND d.conflicting_key = ?5 AND p.question = ?2"
+        " AND d.purpose = ?3 AND d.reservation = ?4 AND d.conflicting_key = ?5 AND p.question = ?2"
         " ORDER BY d.seq DESC LIMIT 1");
     row.with(*who, parts->question, parts->purpose, static_cast<std::int64_t>(parts->reservation_kind),
              parts->conflicting_key, kSameRequestWindow);
@@ -284,14 +284,15 @@ std::int64_t Snapshot::decision_count() {
 namespace {
 
 std::int64_t decisions_before_line(Connection& db, std::int64_t line) {
-  Query row = db.query("SELECT row FROM log WHERE idx < ?1 AND kind = 8 ORDER BY idx DESC LIMIT 1");
+  Query row =
+      db.query("SELECT row FROM log WHERE line_index < ?1 AND kind = 8 ORDER BY line_index DESC LIMIT 1");
   row.with(line);
   return row.step() ? row.integer(0) : 0;
 }
 
 /// -1 for 0, and where there is no such decision.
 std::int64_t line_of_decision(Connection& db, std::int64_t seq) {
-  Query row = db.query("SELECT line FROM decision WHERE seq = ?1");
+  Query row = db.query("SELECT line_index FROM decision WHERE seq = ?1");
   row.with(seq);
   return row.step() ? row.integer(0) : -1;
 }

@@ -22,7 +22,7 @@ namespace {
 std::int64_t start_of_last(Connection& connection, const std::string& dataset, std::int64_t limit) {
   constexpr const char* kOfAll = "SELECT seq FROM decision ORDER BY seq DESC LIMIT 1 OFFSET ?1";
   constexpr const char* kOfDataset =
-      "SELECT seq FROM decision WHERE dataset = (SELECT no FROM name WHERE name = ?2)"
+      "SELECT seq FROM decision WHERE dataset = (SELECT number FROM name WHERE name = ?2)"
       " ORDER BY seq DESC LIMIT 1 OFFSET ?1";
   SQLite::Statement statement = connection.prepare(dataset.empty() ? kOfAll : kOfDataset);
   Query row(statement, connection.handle());
@@ -139,7 +139,7 @@ class RangeWalk final {
                        (range_.newest_first ? " AND d.seq >= ?2" : " AND d.seq <= ?2") + of_dataset() +
                        (range_.asker.empty()
                             ? " AND ?4 = ''"
-                            : " AND (SELECT no FROM name WHERE name = ?4) = " EPSILOG_ASKER_OF_DECISION) +
+                            : " AND (SELECT number FROM name WHERE name = ?4) = " EPSILOG_ASKER_OF_DECISION) +
                        in_order());
   }
   void bind(Query& rows) const { rows.with(start_, window_end_, range_.dataset, range_.asker); }
@@ -158,7 +158,8 @@ class RangeWalk final {
     return (range_.newest_first ? "d.seq < " : "d.seq > ") + place;
   }
   [[nodiscard]] std::string of_dataset() const {
-    return range_.dataset.empty() ? " AND ?3 = ''" : " AND d.dataset = (SELECT no FROM name WHERE name = ?3)";
+    return range_.dataset.empty() ? " AND ?3 = ''"
+                                  : " AND d.dataset = (SELECT number FROM name WHERE name = ?3)";
   }
   [[nodiscard]] std::string in_order() const {
     return range_.newest_first ? " ORDER BY d.seq DESC" : " ORDER BY d.seq";
@@ -226,7 +227,7 @@ void Snapshot::each_outcome(std::int64_t after, const std::function<void(const D
     Query rows = db.query(
         "SELECT seq, time, principal, outcome, CASE WHEN outcome = 2 THEN"
         " coalesce((SELECT json_array_length(question, '$.rows') FROM plan"
-        " WHERE no = decision.plan AND json_valid(question)), 0) ELSE 0 END"
+        " WHERE number = decision.plan AND json_valid(question)), 0) ELSE 0 END"
         " FROM decision WHERE seq > ?1 ORDER BY seq");
     rows.with(after);
     while (rows.step()) {
@@ -280,7 +281,7 @@ RangeEnd Snapshot::each_open_while(const DecisionRange& range,
     SQLite::Statement statement = connection.prepare(
         EPSILOG_DECISION_COLUMNS
         "WHERE d.seq IN (SELECT seq FROM open_decision WHERE seq > ?2)"
-        " AND (?1 = '' OR d.dataset = (SELECT no FROM name WHERE name = ?1)) ORDER BY d.seq");
+        " AND (?1 = '' OR d.dataset = (SELECT number FROM name WHERE name = ?1)) ORDER BY d.seq");
     Query rows(statement, connection.handle());
     rows.with(range.dataset, range.after);
     const auto told = [&](StoredDecision& open) {

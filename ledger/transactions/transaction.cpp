@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* kNamesOfAccounts = "SELECT dataset, scope, measure FROM account NOT INDEXED";
 constexpr const char* kChangeLimit =
-    "UPDATE account SET budget = ?1, checksum = ?2 WHERE id = ?3 AND spent = ?4 AND reserved = ?5"
+    "UPDATE account SET \"limit\" = ?1, checksum = ?2 WHERE id = ?3 AND spent = ?4 AND reserved = ?5"
     " AND spent <= ?1 AND reserved <= ?1 - spent";
 constexpr const char* kReservedInPeriods =
     "SELECT id FROM account INDEXED BY account_reserved_in_period"

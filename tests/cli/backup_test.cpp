@@ -70,9 +70,9 @@ TEST_CASE("backup: a ledger that does not verify has none", "[cli][backup][negat
                  "SELECT group_concat(" + what + ", ';') FROM sqlite_master WHERE type = 'trigger'");
   };
   const std::string triggers = joined("sql");
-  epsilog::test::tamper(
-      bench.path("L"),
-      joined("'DROP TRIGGER ' || name") + ";UPDATE log SET blind = zeroblob(16) WHERE idx = 1;" + triggers);
+  epsilog::test::tamper(bench.path("L"), joined("'DROP TRIGGER ' || name") +
+                                             ";UPDATE log SET blind = zeroblob(16) WHERE line_index = 1;" +
+                                             triggers);
   const Result result = bench.with_ledger({"backup", "B", "--json"});
   CAPTURE(result.out, result.err);
   CHECK(result.exit == 6);
@@ -196,7 +196,7 @@ TEST_CASE("recover: what follows damage in the replica is given up only where th
   CHECK(contains(done.out, "cut off  2 lines (" + std::to_string(damaged.size() - before.size()) +
                                " bytes) of the replica from line " + std::to_string(kept)));
   CHECK(bench.read("R").starts_with(before));
-  CHECK(contains(bench.with_ledger({"audit", "export"}).out, "\"dropped\":2"));
+  CHECK(contains(bench.with_ledger({"audit", "export"}).out, "\"dropped_lines\":2"));
   CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
   CHECK(bench.with_ledger(release_with("b")).json()["replayed"] == false);
 }

@@ -148,7 +148,7 @@ TEST_CASE("history: in JSON events are listed after the decisions, those that th
     CHECK(contains(text, without_blanks(event.at("what"))));
   }
   CHECK(kinds ==
-        std::set<std::string>{"ledger", "policy", "location", "clock", "credential", "key", "recovery"});
+        std::set<std::string>{"ledger", "policy", "relocation", "clock", "credential", "key", "recovery"});
   // As the text: with a limit those since the first decision that is listed, and none of one person or value.
   const json since = events({"--limit", "1"});
   CHECK(since.size() < all.size());

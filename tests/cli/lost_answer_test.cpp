@@ -158,7 +158,7 @@ TEST_CASE("lost answers: every verb that made something names it when standard o
   CHECK(contains(reserved.err, reservation));
   const Result token = lost(with({"token", reservation, "--as", "ann"}, in), "epsilog show " + reservation);
   CHECK(contains(token.err, "its data token is " + query(bench.path("L"),
-                                                         "SELECT lower(hex(token)) FROM decision"
+                                                         "SELECT lower(hex(data_token)) FROM decision"
                                                          " WHERE outcome = 7")));
   lost(with({"commit", reservation, "--value", "0.5", "--as", "ann"}, in), "epsilog show ");
   CHECK(query(bench.path("L"), "SELECT count(*) FROM decision WHERE outcome = 1") == "1");
@@ -231,9 +231,9 @@ TEST_CASE("poisoned: nobody is told a value, whoever asked for one ends with 7, 
   CHECK(verified.json()["faults"][0]["code"] == "poisoned");
 
   // With another fault beside it, that one counts.
-  epsilog::test::tamper(bench.path("L"), "UPDATE account SET budget = budget + 1");
+  epsilog::test::tamper(bench.path("L"), "UPDATE account SET \"limit\" = \"limit\" + 1");
   CHECK(bench.with_ledger({"audit", "verify"}).exit == 6);
-  epsilog::test::tamper(bench.path("L"), "UPDATE account SET budget = budget - 1");
+  epsilog::test::tamper(bench.path("L"), "UPDATE account SET \"limit\" = \"limit\" - 1");
 
   bench.write("L.poisoned", R"({"reason": "test", "boot_id": "another-boot"})");
   const int lock = open(bench.path("L.lock").c_str(), O_RDWR | O_CLOEXEC);

@@ -29,14 +29,14 @@ TEST_CASE(
   REQUIRE(bench.with_ledger(kRelease).exit == 0);
   const std::string created = time_of("created_at");
   CHECK(time_of("held_at") == created);
-  CHECK(query(bench.path("L"), "SELECT kind FROM clock_event") == "forwards");
+  CHECK(query(bench.path("L"), "SELECT type FROM clock_event") == "forwards");
 
   const Result confirmed = bench.with_ledger({"clock", "confirm", "--as", "curator", "--json"});
   CAPTURE(confirmed.err);
   CHECK(confirmed.exit == 0);
   CHECK(confirmed.json()["was_held"] == true);
   CHECK(confirmed.json()["held_at"] == created);
-  CHECK(query(bench.path("L"), "SELECT by FROM clock_event WHERE kind = 'confirmed'") == "curator");
+  CHECK(query(bench.path("L"), "SELECT by FROM clock_event WHERE type = 'confirmed'") == "curator");
   CHECK(bench.with_ledger({"clock", "confirm", "--json"}).json()["was_held"] == false);
   CHECK(bench.with_ledger({"audit", "verify"}).exit == 0);
 }
@@ -123,7 +123,7 @@ TEST_CASE("clock confirm: a clock that stands behind ledger time is not confirme
          "UPDATE policy_version SET applied_at = 32472144000000;" +
              trigger +
              ";"
-             "INSERT INTO clock_event(seq, after_decision, kind, ledger_time, wall_clock, by, event)"
+             "INSERT INTO clock_event(seq, after_decision, type, ledger_time, wall_clock, by, event)"
              " SELECT 1, 0, 'forwards', created_at, 32472144000000, '', 2 FROM meta;"
              "UPDATE meta SET held_at = created_at, last_time = 32472144000000, clock_events = 1,"
              " events = 2");

@@ -23,14 +23,14 @@ constexpr std::array kRowsOfKind{
     "SELECT id FROM account ORDER BY 1",
     "SELECT seq FROM limit_change ORDER BY 1",
     "SELECT seq FROM limit_removal ORDER BY 1",
-    "SELECT no FROM plan ORDER BY 1",
+    "SELECT number FROM plan ORDER BY 1",
     "SELECT seq FROM decision NOT INDEXED ORDER BY 1",
     "SELECT seq FROM clock_event ORDER BY 1",
     "SELECT seq FROM credential_event ORDER BY 1",
     "SELECT seq FROM key_event ORDER BY 1",
     "SELECT seq FROM recovery ORDER BY 1",
     "SELECT seq FROM seal_event ORDER BY 1",
-    "SELECT no FROM feature ORDER BY 1",
+    "SELECT number FROM feature ORDER BY 1",
 };
 constexpr auto kDecision = static_cast<std::int64_t>(RecordKind::decision);
 
@@ -47,7 +47,7 @@ struct OldLine {
 
 std::vector<OldLine> old_lines(Connection& connection) {
   std::vector<OldLine> lines;
-  Query rows = connection.query("SELECT idx, kind, row, blind, leaf FROM log ORDER BY idx");
+  Query rows = connection.query("SELECT line_index, kind, row, blind, leaf FROM log ORDER BY line_index");
   while (rows.step()) {
     OldLine line{.place = rows.integer(0), .kind = rows.integer(1), .row = rows.integer(2)};
     // What stands there may have been tampered with as well.
@@ -96,7 +96,7 @@ std::vector<OldLine> lines_of_kind(std::int64_t kind, const std::vector<std::int
 /// A decision says where its line is, also after it was given another number.
 void follow_decisions(Connection& connection, std::vector<OldLine>& old) {
   std::map<std::int64_t, std::int64_t> numbers;
-  Query rows = connection.query("SELECT line, seq FROM decision NOT INDEXED");
+  Query rows = connection.query("SELECT line_index, seq FROM decision NOT INDEXED");
   while (rows.step()) numbers.emplace(rows.integer(0), rows.integer(1));
   for (OldLine& line : old) {
     if (line.kind != kDecision) continue;
@@ -112,11 +112,11 @@ std::string blob(const std::array<std::uint8_t, Size>& bytes) {
 
 std::string digests_of_plans(Connection& connection) {
   std::string sql;
-  for (const std::int64_t plan : numbers(connection, "SELECT no FROM plan")) {
+  for (const std::int64_t plan : numbers(connection, "SELECT number FROM plan")) {
     try {
       const Sha256 digest = plan_digest(*connection.shared_rows().plan(connection, plan));
-      sql +=
-          "UPDATE OR IGNORE plan SET digest = " + blob(digest) + " WHERE no = " + std::to_string(plan) + ";";
+      sql += "UPDATE OR IGNORE plan SET digest = " + blob(digest) +
+             " WHERE number = " + std::to_string(plan) + ";";
     } catch (const Error&) {  // it cannot be read
     }
   }
@@ -156,7 +156,8 @@ void make_log_anew(const std::string& path) {
       const std::string row = std::to_string(line.row);
       sql += "INSERT INTO log VALUES(" + index + "," + std::to_string(line.kind) + "," + row + "," +
              blob(line.blind) + "," + blob(leaf) + ");";
-      if (line.kind == kDecision) sql += "UPDATE decision SET line = " + index + " WHERE seq = " + row + ";";
+      if (line.kind == kDecision)
+        sql += "UPDATE decision SET line_index = " + index + " WHERE seq = " + row + ";";
       tree.append(leaf, [&sql](unsigned level, std::uint64_t number, const Hash& hash) {
         sql += "INSERT INTO node VALUES(" + std::to_string(level) + "," + std::to_string(number) + "," +
                blob(hash) + ");";

@@ -70,15 +70,15 @@ inline std::string in_component(int seq, const std::string& member, const std::s
   return "UPDATE plan SET release = json_set(release, '$.components[0]', json((SELECT json_group_object(key, "
          "value) FROM (SELECT key, value FROM json_each(json_set(json_extract(release, '$.components[0]'), "
          "'$." +
-         member + "', '" + value + "')) ORDER BY key)))) WHERE no = " + plan_of(seq);
+         member + "', '" + value + "')) ORDER BY key)))) WHERE number = " + plan_of(seq);
 }
 /// The number of a name, which is there afterwards: `with_name` before the statement that uses `number_of`.
 inline std::string with_name(const std::string& name) {
-  return "INSERT OR IGNORE INTO name SELECT max(no) + 1, '" + name + "' FROM name;" +
+  return "INSERT OR IGNORE INTO name SELECT max(number) + 1, '" + name + "' FROM name;" +
          "UPDATE meta SET names = (SELECT count(*) FROM name);";
 }
 inline std::string number_of(const std::string& name) {
-  return "(SELECT no FROM name WHERE name = '" + name + "')";
+  return "(SELECT number FROM name WHERE name = '" + name + "')";
 }
 
 /// The checksum of an account, as docs/ledger_format.md says.
@@ -101,7 +101,7 @@ inline void set_limits(const std::string& path, std::int64_t units, const std::s
   for (ledger::AccountState account : ledger::Ledger::open_read_only(path).snapshot().accounts("")) {
     if (!scope.empty() && account.scope != scope) continue;
     account.balance.limit = units;
-    sql += "UPDATE account SET budget = " + std::to_string(units) +
+    sql += "UPDATE account SET \"limit\" = " + std::to_string(units) +
            ", checksum = " + std::to_string(checksum_of(account)) +
            " WHERE id = " + std::to_string(account.id) + ";";
   }

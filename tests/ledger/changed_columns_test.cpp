@@ -111,7 +111,7 @@ TEST_CASE(
   }
   CHECK(columns > 250);
   CHECK(unnoticed == std::set<std::string>{"meta.boot_id", "meta.boot_offset", "meta.read_only",
-                                           "meta.replica_size", "meta.wall_clock", "untold_replica.known",
-                                           "untold_replica.path", "untold_replica.size",
-                                           "untold_replica.synced"});
+                                           "meta.replica_size", "meta.wall_clock", "stale_replica.known_size",
+                                           "stale_replica.path", "stale_replica.size",
+                                           "stale_replica.synced"});
 }

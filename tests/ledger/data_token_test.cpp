@@ -83,10 +83,10 @@ TEST_CASE("data token: 32 fresh bytes, which the row has and the line the hash o
     CHECK(text != ledger::hex_text(decision.log->leaf));
     const std::string hash = ledger::sha256_hex(bytes_of(text));
     CHECK(ledger::hex_text(decision.token->sha256) == hash);
-    CHECK(query_sql(fixture.path, "SELECT lower(hex(token)) FROM decision WHERE seq = " +
+    CHECK(query_sql(fixture.path, "SELECT lower(hex(data_token)) FROM decision WHERE seq = " +
                                       std::to_string(decision.seq)) == text);
     const std::string line = line_of(fixture.look(), decision);
-    CHECK(line.find("\"token_sha256\":\"" + hash + "\"") != std::string::npos);
+    CHECK(line.find("\"data_token_sha256\":\"" + hash + "\"") != std::string::npos);
     CHECK(line.find(text) == std::string::npos);
 
     auto view = fixture.look();
@@ -173,8 +173,8 @@ TEST_CASE("data token: a ledger of lines has the hash, and knows the token by it
 
 TEST_CASE("data token: a row with another one, half of one or another hash is damaged",
           "[ledger][token][integrity]") {
-  for (const char* change : {"token = zeroblob(32)", "token = substr(token, 1, 31)",
-                             "token = CAST(token || x'00' AS BLOB)", "token_sha256 = x''"}) {
+  for (const char* change : {"data_token = zeroblob(32)", "data_token = substr(data_token, 1, 31)",
+                             "data_token = CAST(data_token || x'00' AS BLOB)", "data_token_sha256 = x''"}) {
     CAPTURE(change);
     const LedgerFixture fixture;
     std::string text;
@@ -185,7 +185,7 @@ TEST_CASE("data token: a row with another one, half of one or another hash is da
     tamper_with(fixture.path, std::string("UPDATE decision SET ") + change + " WHERE outcome = 7");
     auto view = fixture.look();
     CHECK(row_is_faulty(view));
-    const bool by_its_hash = std::string(change).starts_with("token = ");
+    const bool by_its_hash = std::string(change).starts_with("data_token = ");
     if (by_its_hash) CHECK_THROWS_AS(view.find_by_token(text), LedgerCorrupt);
     if (!by_its_hash) CHECK_FALSE(view.find_by_token(text));
   }
@@ -195,7 +195,7 @@ TEST_CASE("data token: a row with another one, half of one or another hash is da
     auto ledger = fixture.open();
     static_cast<void>(issued(ledger));
   }
-  tamper_with(fixture.path, "UPDATE decision SET token_sha256 = zeroblob(32) WHERE outcome <> 7");
+  tamper_with(fixture.path, "UPDATE decision SET data_token_sha256 = zeroblob(32) WHERE outcome <> 7");
   auto view = fixture.look();
   CHECK(row_is_faulty(view));
 }

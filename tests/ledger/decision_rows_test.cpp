@@ -141,8 +141,8 @@ TEST_CASE("decision rows: a row says the hash of its data token, and the bytes i
 
 TEST_CASE("decision rows: outcomes are numbered for ever", "[ledger][decision]") {
   const std::vector<std::pair<std::int64_t, std::string>> numbered{
-      {1, "granted"},  {2, "refused"},      {3, "reserved"}, {4, "pending"},  {5, "approved"},
-      {6, "rejected"}, {7, "token_issued"}, {8, "voided"},   {9, "forfeited"}};
+      {1, "granted"},  {2, "refused"},       {3, "reserved"}, {4, "pending"},  {5, "approved"},
+      {6, "rejected"}, {7, "data_accessed"}, {8, "voided"},   {9, "forfeited"}};
   for (const auto& [number, name] : numbered) {
     CHECK(ledger::outcome_number(ledger::outcome_of(number)) == number);
     CHECK(ledger::outcome_name(ledger::outcome_of(number)) == name);

@@ -31,7 +31,7 @@ bool agrees(const std::string& path) {
   const EndMarkReading reading = remembered_of(path);
   if (!reading.end) return false;
   return std::to_string(reading.end->lines) == query_sql(path, "SELECT log_size FROM meta") &&
-         query_sql(path, "SELECT lower(hex(leaf)) FROM log ORDER BY idx DESC LIMIT 1") ==
+         query_sql(path, "SELECT lower(hex(leaf)) FROM log ORDER BY line_index DESC LIMIT 1") ==
              ledger::hex_text(reading.end->leaf) &&
          query_sql(path, "SELECT lower(hex(ledger_id)) FROM meta") == reading.end->ledger_id;
 }
@@ -306,7 +306,7 @@ TEST_CASE("remembered end: an accepted rollback is on record with both numbers, 
   CHECK(accepted.remembered == lines);
   CHECK(accepted.found < lines);
   CHECK(query_sql(killed.path,
-                  "SELECT cause || ' ' || remembered || ' ' || found || ' ' || by || ': ' || why"
+                  "SELECT cause || ' ' || remembered_lines || ' ' || found_lines || ' ' || by || ': ' || why"
                   " FROM recovery") == "rolled_back " + std::to_string(lines) + " " +
                                            std::to_string(accepted.found) + " cleo: lost with the disk");
   CHECK(agrees(killed.path));
@@ -366,7 +366,7 @@ TEST_CASE("remembered end: a replica that holds the missing lines puts them back
     const auto done = recover(true);
     expected = std::to_string(lines) + " " + std::to_string(done.kept + done.restored);
   }
-  CHECK(query_sql(killed.path, "SELECT remembered || ' ' || found FROM recovery") == expected);
+  CHECK(query_sql(killed.path, "SELECT remembered_lines || ' ' || found_lines FROM recovery") == expected);
   CHECK(agrees(killed.path));
   { const auto turn = killed.open().begin(); }
   CHECK(replica_fault(killed.replica, killed.look()) == "");
@@ -408,7 +408,7 @@ TEST_CASE("remembered end: a ledger that is made in the place of a longer one ne
                     InvalidParameter);
     (void)ledger::Ledger::restore(killed.path, backup, {.by = "cleo", .why = "x", .accept_rollback = true},
                                   options);
-    CHECK(query_sql(killed.path, "SELECT remembered || ' ' || found FROM recovery") ==
+    CHECK(query_sql(killed.path, "SELECT remembered_lines || ' ' || found_lines FROM recovery") ==
           std::to_string(end.lines) + " " + std::to_string(lines.size()));
   }
   SECTION("exported lines") {

@@ -134,7 +134,7 @@ TEST_CASE("features: every way into a ledger names the feature that it lacks, an
   if (own_table) {  // a feature may bring tables, and lines of a kind that is known with it alone
     REQUIRE(run_sql(fixture.path,
                     "CREATE TABLE tomorrow(no INTEGER PRIMARY KEY) STRICT;"
-                    "INSERT INTO log VALUES(1 + (SELECT max(idx) FROM log), 15, 1, zeroblob(16),"
+                    "INSERT INTO log VALUES(1 + (SELECT max(line_index) FROM log), 15, 1, zeroblob(16),"
                     " zeroblob(32)); UPDATE meta SET log_size = log_size + 1")
                 .empty());
   }
@@ -286,23 +286,22 @@ std::string with(const std::string& kind, const std::string& object, const std::
 TEST_CASE("features: reserved names are faults without the line of their feature",
           "[ledger][feature][record]") {
   std::vector<std::string> lines;
-  for (const char* kind : {"attached", "measured", "measured_result", "issuer_revoked_before", "shared",
-                           "active", "joined", "shared_key", "charged_past_limit"}) {
+  for (const char* kind : {"attachment", "measurement_result", "issuer_revocation"}) {
     lines.push_back(with("key", "", "kind", std::string("\"") + kind + '"'));
   }
   lines.push_back(with("decision", "", "via", R"("oidc:c1")"));
-  lines.push_back(with("decision", "", "attached", R"("a file")"));
+  lines.push_back(with("decision", "", "attachment", "1"));
   lines.push_back(with("credential", "", "type", R"("oidc")"));
   lines.push_back(with("credential", "", "issuer", R"("https://id.example.org")"));
   lines.push_back(with("credential", "", "replaces", R"("c0")"));
-  lines.push_back(with("plan", "release", "order", R"(["visit"])"));
-  lines.push_back(with("plan", "release", "first_by", R"("visit")"));
-  lines.push_back(with("location", "", "paths", R"(["/srv/a","/srv/b"])"));
+  lines.push_back(with("plan", "release", "order", R"("rule")"));
+  lines.push_back(with("plan", "release", "first_by", R"(["visit"])"));
+  lines.push_back(with("relocation", "", "paths", R"(["/srv/a","/srv/b"])"));
   for (const std::string& line : lines) {
     CAPTURE(line);
     CHECK_THROWS_AS(ledger::parse_line(line, sample_decimals), LedgerCorrupt);
   }
-  for (const char* kind : {"key", "decision", "credential", "plan", "location"}) {
+  for (const char* kind : {"key", "decision", "credential", "plan", "relocation"}) {
     CHECK_NOTHROW(ledger::parse_line(line_of_kind(kind), sample_decimals));
   }
 }

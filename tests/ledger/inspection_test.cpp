@@ -160,9 +160,10 @@ TEST_CASE("inspection: a plan that cannot be read is named at each decision that
     const std::string& change = row.at(0);
     const TamperedLedger fixture;
     CAPTURE(change);
-    const std::string before = query_sql(fixture.path, "SELECT release || policy_version || no FROM plan");
-    fixture.tamper("UPDATE plan SET " + change + " WHERE no = 1");
-    CHECK(query_sql(fixture.path, "SELECT release || policy_version || no FROM plan") != before);
+    const std::string before =
+        query_sql(fixture.path, "SELECT release || policy_version || number FROM plan");
+    fixture.tamper("UPDATE plan SET " + change + " WHERE number = 1");
+    CHECK(query_sql(fixture.path, "SELECT release || policy_version || number FROM plan") != before);
     auto snapshot = fixture.look();
     std::vector<std::int64_t> seen;
     std::vector<std::int64_t> malformed;
@@ -188,7 +189,7 @@ TEST_CASE("inspection: an open row that cannot be read hides no other, and a tra
     static_cast<void>(writer.commit(std::move(transaction)));
   }
   fixture.tamper(
-      "UPDATE decision SET holding = 3 WHERE seq IN (4, 6); UPDATE decision SET key = 'k' WHERE seq = 4");
+      "UPDATE decision SET reservation = 3 WHERE seq IN (4, 6); UPDATE decision SET key = 'k' WHERE seq = 4");
 
   auto snapshot = fixture.look();
   std::vector<std::string> seen;
@@ -280,7 +281,7 @@ TEST_CASE("snapshot: who asks for few among many is told where the look ended", 
   for (const char* order : {"", " DESC"}) {
     CHECK_THAT(explain_sql(fixture.path,
                            "SELECT d.via FROM decision AS d WHERE d.seq > 3 AND d.seq <= 9 AND "
-                           "d.dataset = (SELECT no FROM name WHERE name = 'clinic') ORDER BY "
+                           "d.dataset = (SELECT number FROM name WHERE name = 'clinic') ORDER BY "
                            "d.seq" +
                                std::string(order)),
                test::says("decision_by_dataset (dataset=? AND rowid>? AND rowid<?)"));

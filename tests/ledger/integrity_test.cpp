@@ -280,7 +280,7 @@ TEST_CASE(
     CHECK_FALSE(snapshot.find_by_key("grace", "k").has_value());  // whose name is not there
   }
   SECTION("another number") {
-    fixture.replace_rows("name", "3 - no, name");
+    fixture.replace_rows("name", "3 - number, name");
     nobody_writes_twice();
   }
 }
@@ -294,11 +294,11 @@ TEST_CASE("ledger: a plan or a program that its index has under another number i
   };
   SECTION("a plan") {
     REQUIRE(query_sql(fixture.path, "SELECT count(*) FROM plan") == "2");
-    fixture.replace_rows("plan", "3 - no, digest, policy_version, question, release, first_at");
+    fixture.replace_rows("plan", "3 - number, digest, policy_version, question, release, first_at");
     CHECK_THROWS_AS(next_release(), LedgerCorrupt);
   }
   SECTION("a program") {
-    fixture.replace_rows("build", "no, version || 'x', revision");
+    fixture.replace_rows("build", "number, version || 'x', revision");
     CHECK_THROWS_AS(next_release(), LedgerCorrupt);
   }
   CHECK(query_sql(fixture.path, "SELECT count(*) FROM decision") == "3");

@@ -154,15 +154,14 @@ TEST_CASE(
            {"UPDATE decision SET via = 'unix:7' WHERE key = 'k'", false},
            {"UPDATE decision SET purpose = 'x' WHERE key = 'k'", false},
            {"UPDATE movement SET spent = spent + 1, \"limit\" = \"limit\" + 1 WHERE seq = 1", false},
-           {"UPDATE plan SET release = replace(release, '\"lambda\":\"', '\"lambda\":\"1') WHERE release <> "
-            "''",
+           {"UPDATE plan SET release = replace(release, '\"scale\":\"', '\"scale\":\"1') WHERE release <> ''",
             false},
            {"UPDATE plan SET question = replace(question, 'count', 'units')", false},
            {"UPDATE policy_version SET yaml = yaml || '#'", true},
            {"UPDATE policy_version SET applied_by = 'eve'", true},
            {"UPDATE name SET name = 'eve' WHERE name = 'ada'", false},
-           {"UPDATE log SET leaf = zeroblob(32) WHERE kind = (SELECT kind FROM log WHERE idx ="
-            " (SELECT line FROM decision WHERE seq = 1)) AND row = 1",
+           {"UPDATE log SET leaf = zeroblob(32) WHERE kind = (SELECT kind FROM log WHERE line_index ="
+            " (SELECT line_index FROM decision WHERE seq = 1)) AND row = 1",
             false},
            {"UPDATE log SET blind = zeroblob(16)", true}}) {
     CAPTURE(change.sql);

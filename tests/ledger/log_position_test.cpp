@@ -237,10 +237,12 @@ TEST_CASE("log place: a leaf of another line, and a tree that lacks one, are nam
     const char* key;  // whose place cannot be told any more
   };
   for (const Damage& damage :
-       {Damage{"UPDATE decision SET line = line - 2 WHERE key = 'two'", "two"},
-        Damage{"UPDATE log SET leaf = x'00' WHERE idx = (SELECT line FROM decision WHERE key = 'two')",
+       {Damage{"UPDATE decision SET line_index = line_index - 2 WHERE key = 'two'", "two"},
+        Damage{"UPDATE log SET leaf = x'00' WHERE line_index = (SELECT line_index FROM decision WHERE key = "
+               "'two')",
                "two"},
-        Damage{"DELETE FROM log WHERE idx = (SELECT line FROM decision WHERE key = 'one')", "two"}}) {
+        Damage{"DELETE FROM log WHERE line_index = (SELECT line_index FROM decision WHERE key = 'one')",
+               "two"}}) {
     CAPTURE(damage.sql);
     const LedgerFixture fixture;
     {

@@ -31,7 +31,7 @@ TEST_CASE("log: every line made again from its rows has its leaf, and nodes and 
   std::vector<Hash> leaves;
   std::set<std::int64_t> kinds;
   SQLite::Statement statement =
-      connection.prepare("SELECT idx, kind, row, blind, leaf FROM log ORDER BY idx");
+      connection.prepare("SELECT line_index, kind, row, blind, leaf FROM log ORDER BY line_index");
   ledger::Query rows(statement, connection.handle());
   while (rows.step()) {
     const auto index = static_cast<std::uint64_t>(rows.integer(0));
@@ -69,7 +69,8 @@ TEST_CASE("log: every line made again from its rows has its leaf, and nodes and 
 TEST_CASE("log: lines say their index, and random bytes that no other line has", "[ledger][log]") {
   const FullHistory full;
   CHECK(query_sql(full.path,
-                  "SELECT count(DISTINCT blind) = count(*) AND max(idx) + 1 = count(*) FROM log") == "1");
+                  "SELECT count(DISTINCT blind) = count(*) AND max(line_index) + 1 = count(*) FROM log") ==
+        "1");
 }
 
 TEST_CASE("log: what others appended is followed, a little and a lot of it", "[ledger][log]") {
@@ -124,7 +125,7 @@ TEST_CASE("log: a leaf or a node that is not there, or that meta does not count,
   const FullHistory full;
   const auto size = std::stoll(query_sql(full.path, "SELECT log_size FROM meta"));
   SECTION("a leaf of the right edge") {
-    tamper_with(full.path, "DELETE FROM log WHERE idx = " + std::to_string(size - 1));
+    tamper_with(full.path, "DELETE FROM log WHERE line_index = " + std::to_string(size - 1));
     CHECK_THROWS_WITH(loaded(full.path),
                       "log: node " + std::to_string(size - 1) + " of level 0 of the tree is not there");
     CHECK_THROWS_AS(full.open().begin(), LedgerCorrupt);
@@ -145,12 +146,13 @@ TEST_CASE("log: a transaction that is rolled back leaves no line", "[ledger][log
   auto ledger = fixture.open();
   refuse(ledger, 2);
   const std::string before =
-      query_sql(fixture.path, "SELECT log_size || hex(leaf) FROM meta, log ORDER BY idx DESC");
+      query_sql(fixture.path, "SELECT log_size || hex(leaf) FROM meta, log ORDER BY line_index DESC");
   {
     auto transaction = ledger.begin();
     transaction.refuse(refused());
   }
-  CHECK(query_sql(fixture.path, "SELECT log_size || hex(leaf) FROM meta, log ORDER BY idx DESC") == before);
+  CHECK(query_sql(fixture.path, "SELECT log_size || hex(leaf) FROM meta, log ORDER BY line_index DESC") ==
+        before);
   refuse(ledger, 1);
   CHECK(loaded(fixture.path).size() == std::stoll(query_sql(fixture.path, "SELECT count(*) FROM log")));
 }

@@ -24,7 +24,7 @@ TEST_CASE("records: no member is out of its range or form", "[ledger][record][ne
       if (value == R"("rounded")") name = "centre";
       if (value == R"("confirmed")") name = "by";
       if (path == "decision.movements.account" && (value == "1" || value == "2")) name = "movements";
-      if (path == "ledger.kind" && value == R"("policy")") name = "after";
+      if (path == "ledger.kind" && value == R"("policy")") name = "after_decision";
       CHECK(names(said, name));
     }
   }
@@ -70,7 +70,7 @@ TEST_CASE("records: a decision moves each account once, and none that is not num
   CHECK(said(2, 2) == "movements: are not in the order of their accounts");
   CHECK(said(3, 2) == "movements: are not in the order of their accounts");
   CHECK(said(0, 1) == "movements: account: is less than 1");
-  const std::string change = with(minimal_records(), "limit change.account", "0");
+  const std::string change = with(minimal_records(), "limit_change.account", "0");
   CHECK_THROWS_WITH(parse_line(change, any_account), Catch::Matchers::Equals("account: is less than 1"));
 }
 

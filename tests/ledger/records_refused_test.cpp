@@ -29,7 +29,7 @@ TEST_CASE("records: of a line with as little as there can be no member can be mi
                    CHECK(names(fault(whole.written()), name));
                    ++removed;
                  });
-  CHECK(removed == 127);
+  CHECK(removed == 126);
 }
 
 TEST_CASE("records: of a line with as much as there can be only what may not apply can be missing",
@@ -120,9 +120,25 @@ TEST_CASE("records: no member is of another type, empty, or 0 where that says no
   });
   std::sort(empty.begin(), empty.end());
   empty.erase(std::unique(empty.begin(), empty.end()), empty.end());
-  CHECK(empty == Texts{"account.index", "clock.after", "clock.index", "credential.index", "decision.index",
-                       "feature.index", "key.index", "ledger.index", "limit change.after", "limit change.index",
-                       "limit removal.after", "limit removal.index", "place.index", "plan.index",
-                       "plan.release.components.coordinates", "policy.after", "policy.index",
-                       "recovery.index", "relocation.after", "relocation.index", "seal.index"});
+  CHECK(empty == Texts{"account.index",
+                       "clock.after_decision",
+                       "clock.index",
+                       "credential.index",
+                       "decision.index",
+                       "feature.index",
+                       "key.index",
+                       "ledger.index",
+                       "limit_change.after_decision",
+                       "limit_change.index",
+                       "limit_removal.after_decision",
+                       "limit_removal.index",
+                       "place.index",
+                       "plan.index",
+                       "plan.release.components.coordinates",
+                       "policy.after_decision",
+                       "policy.index",
+                       "recovery.index",
+                       "relocation.after_decision",
+                       "relocation.index",
+                       "seal.index"});
 }

@@ -150,8 +150,9 @@ TEST_CASE("records: a plan is found by its policy version, question and release 
           "[ledger][record][exact]") {
   const SampleRecord sample = full_records().at(static_cast<std::size_t>(RecordKind::plan));
   const PlanRecord plan = std::get<PlanRecord>(sample.line.record);
-  const std::string digested = R"({"policy":)" + std::to_string(plan.policy_version) + R"(,"question":)" +
-                               plan.question + R"(,"release":)" + release_text(plan) + "}";
+  const std::string digested = R"({"policy_version":)" + std::to_string(plan.policy_version) +
+                               R"(,"question":)" + plan.question + R"(,"release":)" + release_text(plan) +
+                               "}";
   const Sha256 digest = plan_digest(plan);
   std::string hex;
   for (const std::uint8_t byte : digest) {

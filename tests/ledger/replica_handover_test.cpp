@@ -51,7 +51,7 @@ struct Moved : ReplicatedLedger {
     release_now(ledger, 3, "3");
   }
   [[nodiscard]] std::string untold() const {
-    return query_sql(path, "SELECT coalesce(group_concat(path), '') FROM untold_replica");
+    return query_sql(path, "SELECT coalesce(group_concat(path), '') FROM stale_replica");
   }
   ledger::Restoration restore(const ledger::RestoreOptions& steps) const {
     remove_ledger(path);
@@ -137,7 +137,7 @@ TEST_CASE(
   SECTION("a recovery keeps the note") {
     remove_ledger(moved.path);
     copy_ledger(moved.backup, moved.path);
-    (void)run_sql(moved.path, "INSERT INTO untold_replica VALUES('/elsewhere', 1, 1, 2)");
+    (void)run_sql(moved.path, "INSERT INTO stale_replica VALUES('/elsewhere', 1, 1, 2)");
     fs::remove(moved.path + ".lock");
     (void)ledger::Ledger::recover_from(moved.path, moved.directory.path() + "/third",
                                        {.by = "cleo", .why = "x"}, moved.options());
@@ -165,7 +165,7 @@ TEST_CASE(
     if (status != 0) ++killed;
     const bool moved = query_sql(fixture.path, "SELECT max(version) FROM policy_version") == "2";
     if (moved) {
-      const bool noted = query_sql(fixture.path, "SELECT count(*) FROM untold_replica") == "1";
+      const bool noted = query_sql(fixture.path, "SELECT count(*) FROM stale_replica") == "1";
       const bool told = has_part(read_file(fixture.replica), R"("version":2)");
       CHECK((noted || told));
     }
@@ -174,7 +174,7 @@ TEST_CASE(
       release_now(ledger, 1, "1");
     }
     if (moved) {
-      CHECK(query_sql(fixture.path, "SELECT count(*) FROM untold_replica") == "0");
+      CHECK(query_sql(fixture.path, "SELECT count(*) FROM stale_replica") == "0");
       CHECK(has_part(read_file(fixture.replica), R"("version":2)"));
     }
     if (status == 0) break;

@@ -26,8 +26,9 @@ ledger::ReplicaRecovery accept_truncated(const ReplicatedLedger& fixture) {
 }
 
 std::string recoveries(const ReplicatedLedger& fixture) {
-  return query_sql(fixture.path,
-                   "SELECT group_concat(cause || ' ' || restored || ' ' || dropped, '|') FROM recovery");
+  return query_sql(
+      fixture.path,
+      "SELECT group_concat(cause || ' ' || restored_lines || ' ' || dropped_lines, '|') FROM recovery");
 }
 
 std::string token_text(const ledger::DataToken::Bytes& bytes) {
@@ -109,8 +110,9 @@ TEST_CASE("recovery from a replica: a ledger that was put back has again what it
   const auto put_back = view.find_by_token(fixture.tokens[1]);
   REQUIRE(put_back);
   CHECK(!put_back->token->bytes);
-  CHECK(query_sql(fixture.path, "SELECT cause || restored || dropped || by || why FROM recovery") ==
-        "behind_replica" + std::to_string(recovery.restored) + "0cleodisk failed");
+  CHECK(
+      query_sql(fixture.path, "SELECT cause || restored_lines || dropped_lines || by || why FROM recovery") ==
+      "behind_replica" + std::to_string(recovery.restored) + "0cleodisk failed");
   // A replica that lacks something is no reason to put anything back.
   write_file(fixture.replica, fixture.then);
   CHECK(recover(fixture).restored == 0);

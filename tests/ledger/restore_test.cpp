@@ -55,10 +55,10 @@ struct Gone : ReplicatedLedger {
     return {.by = "cleo", .why = "no replica", .accept_rollback = true};
   }
   [[nodiscard]] std::string recovery() const {
-    return query_sql(
-        path,
-        "SELECT group_concat(cause || ' ' || restored || ' ' || dropped || ' ' || by || ': ' || why,"
-        " '|') FROM recovery");
+    return query_sql(path,
+                     "SELECT group_concat(cause || ' ' || restored_lines || ' ' || dropped_lines || ' ' || "
+                     "by || ': ' || why,"
+                     " '|') FROM recovery");
   }
   /// Nothing but what was there, and perhaps lock files.
   void require_absent() const {

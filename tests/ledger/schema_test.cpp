@@ -92,11 +92,12 @@ TEST_CASE("schema: overspending by hand is refused by CHECK alone", "[ledger][sc
     return "INSERT INTO movement SELECT seq, 1, " + values + " FROM decision WHERE outcome = 2";
   };
   for (const std::string& sql :
-       {std::string("UPDATE account SET spent = budget + 1"),
-        std::string("UPDATE account SET reserved = budget - spent + 1"),
-        std::string("UPDATE account SET budget = spent - 1"), std::string("UPDATE account SET reserved = -1"),
-        std::string("UPDATE account SET budget = 2305843009213693953"),
-        std::string("INSERT INTO account(id, dataset, scope, measure, budget, spent, reserved, checksum,"
+       {std::string("UPDATE account SET spent = \"limit\" + 1"),
+        std::string("UPDATE account SET reserved = \"limit\" - spent + 1"),
+        std::string("UPDATE account SET \"limit\" = spent - 1"),
+        std::string("UPDATE account SET reserved = -1"),
+        std::string("UPDATE account SET \"limit\" = 2305843009213693953"),
+        std::string("INSERT INTO account(id, dataset, scope, measure, \"limit\", spent, reserved, checksum,"
                     " opened_at) VALUES(2, 'x', '', 'epsilon', -1, 0, 0, 0, 1)"),
         movement("0, -1, 0, 0, 0, 0"), movement("0, 2305843009213693953, 0, 0, 0, 0"),
         movement("0, 0, 2305843009213693953, 0, 0, 0"), movement("0, 0, -2305843009213693953, 0, 0, 0"),
@@ -107,7 +108,7 @@ TEST_CASE("schema: overspending by hand is refused by CHECK alone", "[ledger][sc
   }
   // A sum beyond int64 would silently become a REAL; STRICT is what stops it.
   CHECK(has_part(run_sql(fixture.path, "UPDATE account SET spent = spent + 9223372036854775807"), "REAL"));
-  CHECK(run_sql(fixture.path, "UPDATE account SET spent = budget").empty());  // the edge itself is legal
+  CHECK(run_sql(fixture.path, "UPDATE account SET spent = \"limit\"").empty());  // the edge itself is legal
 }
 
 TEST_CASE("schema: an account keeps its identity, its spend and its row", "[ledger][schema]") {
@@ -121,7 +122,7 @@ TEST_CASE("schema: an account keeps its identity, its spend and its row", "[ledg
   }
   CHECK(run_sql(fixture.path, kRecursive + "DELETE FROM account") == "FOREIGN KEY constraint failed");
   CHECK(has_part(run_sql(fixture.path,
-                         "INSERT INTO account SELECT 2, dataset, scope, measure, budget, 0, 0,"
+                         "INSERT INTO account SELECT 2, dataset, scope, measure, \"limit\", 0, 0,"
                          " checksum, opened_at FROM account"),
                  "UNIQUE constraint failed"));
 }
@@ -244,13 +245,20 @@ TEST_CASE("schema: events have a place, a time and whatever they are about", "[l
   }
 }
 
+TEST_CASE("schema: a relocation can leave its path empty, for a feature that has several files in its place",
+          "[ledger][schema]") {
+  const LedgerFixture fixture;
+  CHECK(run_sql(fixture.path, "INSERT INTO relocation VALUES(1, 9, 0, 'clinic', '', 5, 'eve', '')").empty());
+}
+
 TEST_CASE("schema: no CHECK lists the words of a column, so that a new word needs no other file",
           "[ledger][schema]") {
   const LedgerRegistration fixture;
-  CHECK(fixture.insert(ledger::Outcome::approved, 0, {{"outcome", "10"}, {"holding", "3"}}).empty());
+  CHECK(fixture.insert(ledger::Outcome::approved, 0, {{"outcome", "10"}, {"reservation", "3"}}).empty());
   CHECK(run_sql(fixture.path, "INSERT INTO clock_event VALUES(1, 0, 'sideways', 5, 5, 'eve', 2)").empty());
   CHECK(run_sql(fixture.path,
-                "INSERT INTO recovery(seq, cause, restored, dropped, at, by, why, remembered, found) "
+                "INSERT INTO recovery(seq, cause, restored_lines, dropped_lines, at, by, why,"
+                " remembered_lines, found_lines) "
                 "VALUES(1, 'sealed', 0, 0, 5, 'eve', '', 0, 0)")
             .empty());
   CHECK(run_sql(fixture.path,

@@ -391,7 +391,7 @@ TEST_CASE("seal: an old replica that was not told that it was replaced is told w
           "[ledger][seal][replica]") {
   const Sealed moved("first", false);
   const auto untold = [](const std::string& path) {
-    return query_sql(path, "SELECT count(*) FROM untold_replica");
+    return query_sql(path, "SELECT count(*) FROM stale_replica");
   };
   fs::rename(moved.replica, moved.replica + "-away");
   {

@@ -33,15 +33,17 @@ TEST_CASE("shared rows: names, programs and plans are stored once and numbered a
   transaction.refuse(by("clinic"));  // as the dataset is called
   static_cast<void>(ledger.commit(std::move(transaction)));
   release(ledger, Epsilon::parse_down("0.2"), Rational(3));
-  CHECK(query_sql(fixture.path, "SELECT group_concat(no || name, ' ') FROM name") == "1ada 2clinic 3grace");
+  CHECK(query_sql(fixture.path, "SELECT group_concat(number || name, ' ') FROM name") ==
+        "1ada 2clinic 3grace");
   CHECK(query_sql(fixture.path,
                   "SELECT group_concat(principal || dataset || plan || build, ' ') FROM decision") ==
         "1211 1211 3221 1221 2221 1231");
   CHECK(count(fixture, "build") == "1");
   CHECK(query_sql(fixture.path, "SELECT names || builds || plans FROM meta") == "313");
   CHECK(query_sql(fixture.path,
-                  "SELECT count(*) FROM plan JOIN log ON kind = 7 AND row = no"
-                  " JOIN decision AS d ON d.plan = no GROUP BY no HAVING min(d.line) <= idx") == "no row");
+                  "SELECT count(*) FROM plan JOIN log ON kind = 7 AND row = number JOIN decision AS d"
+                  " ON d.plan = number GROUP BY number HAVING min(d.line_index) <= log.line_index") ==
+        "no row");
   auto snapshot = fixture.look();
   std::vector<std::string> principals;
   snapshot.each_decision(
@@ -65,7 +67,7 @@ TEST_CASE("shared rows: what a transaction added and was undone is not known by 
   record_release(transaction, kTenth, Rational(1));
   transaction.refuse(by("grace"));
   static_cast<void>(ledger.commit(std::move(transaction)));
-  CHECK(query_sql(fixture.path, "SELECT group_concat(no || name, ' ') FROM name") ==
+  CHECK(query_sql(fixture.path, "SELECT group_concat(number || name, ' ') FROM name") ==
         "1alan 2clinic 3ada 4grace");
   CHECK(count(fixture, "plan") == "2");
   auto snapshot = fixture.look();
@@ -126,7 +128,7 @@ TEST_CASE("shared rows: what was read is read again once somebody else committed
     return name;
   };
   CHECK(name_of_first() == "ada");
-  tamper_with(fixture.path, "UPDATE name SET name = 'eve' WHERE no = 1");
+  tamper_with(fixture.path, "UPDATE name SET name = 'eve' WHERE number = 1");
   CHECK(connection.shared_rows().name(connection, 1) == "ada");  // kept while nobody asked
   CHECK(name_of_first() == "eve");
 }

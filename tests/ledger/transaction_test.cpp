@@ -193,7 +193,7 @@ TEST_CASE("transaction: the component of a pure loss is stored without what does
   release(ledger, kTenth, Rational(3));
   CHECK(query_sql(fixture.path, "SELECT json_extract(release, '$.components') FROM plan") ==
         R"([{"adjusted":"0.1","bound":"1024","centre":"0","coordinates":1,"epsilon":"0.1","grid":"16",)"
-        R"("lambda":"10","sensitivity":"1","statistic":"count"}])");
+        R"("scale":"10","sensitivity":"1","statistic":"count"}])");
   CHECK(query_sql(fixture.path, "SELECT component_values FROM decision") == R"([["3"]])");
 }
 
@@ -452,6 +452,7 @@ TEST_CASE("transaction: a relocation is an event, and holds until another one or
   };
   refused("", "/srv/a.csv", "carol");
   refused("clinic", "a.csv", "carol");
+  refused("clinic", "", "carol");
   refused("clinic", "/srv/a.csv", "");
 }
 

@@ -172,7 +172,7 @@ TEST_CASE("A negative, zero or oversized cost is refused by every layer below th
   // And in the file itself, for whoever writes to it directly.
   CHECK_FALSE(sql_error(clinic.ledger(), "UPDATE account SET spent = spent - 1 WHERE spent > 0").empty());
   CHECK_FALSE(sql_error(clinic.ledger(), "UPDATE account SET reserved = -1").empty());
-  CHECK_FALSE(sql_error(clinic.ledger(), "UPDATE account SET budget = 'NaN'").empty());
+  CHECK_FALSE(sql_error(clinic.ledger(), "UPDATE account SET \"limit\" = 'NaN'").empty());
   CHECK_FALSE(sql_error(clinic.ledger(), "UPDATE account SET spent = 9e999").empty());
   CHECK_FALSE(sql_error(clinic.ledger(),
                         "INSERT INTO movement SELECT seq, account + 1, 0, -1, 0, 0, 0, 0 FROM movement")

@@ -85,12 +85,12 @@ datasets:
       score: {bounds: [0, 1], sensitivity: 1/300}
 """
 YAML = [YAML % ("2", "    limits: [{principal: ann, epsilon: 2}]\n"), YAML % ("3", "")]
-BUILD = {"commit": "0123456789ab", "version": "0.2.0"}
-COUNT = {"adjusted": "0.5", "coordinates": 1, "epsilon": "0.5", "grid": "1", "inflated": "3", "lambda": "6",
+BUILD = {"revision": "0123456789ab", "version": "0.2.0"}
+COUNT = {"adjusted": "0.5", "coordinates": 1, "epsilon": "0.5", "grid": "1", "grid_sensitivity": "3", "scale": "6",
          "sensitivity": "3", "statistic": "count"}
-SUM = {**COUNT, "inflated": "150", "lambda": "300", "sensitivity": "150", "statistic": "sum_about_centre"}
-SCORE = {**COUNT, "adjusted": "0.25", "epsilon": "0.25", "grid": "0.0009765625", "inflated": "0.00390625",
-         "lambda": "0.015625", "sensitivity": "1/300", "statistic": "value"}
+SUM = {**COUNT, "grid_sensitivity": "150", "scale": "300", "sensitivity": "150", "statistic": "sum_about_centre"}
+SCORE = {**COUNT, "adjusted": "0.25", "epsilon": "0.25", "grid": "0.0009765625", "grid_sensitivity": "0.00390625",
+         "scale": "0.015625", "sensitivity": "1/300", "statistic": "value"}
 MEAN_OF_COSTS = str(50 + fractions.Fraction(-1203, 418))  # no decimal
 
 
@@ -123,7 +123,7 @@ def verifier_key(name):
 
 def release(components, charged, **more):
     return {"adjusted": charged, "arithmetic": "exact", "charged": charged, "components": components,
-            "mechanism": "discrete_laplace", "relation": "add-remove", "requested": charged,
+            "mechanism": "discrete_laplace", "neighbours": "add-remove", "requested": charged,
             "unit": "patient_id max_rows=3", **more}
 
 
@@ -142,22 +142,22 @@ def history():
         seq = 1 + sum(event["kind"] == "decision" for event in events)
         add(minute, "decision", build=BUILD, dataset="visits", decided_under=sum(e["kind"] == "policy" for e in events),
             id=decision_id(minute, name), outcome=outcome, rules=RULES, seq=seq,
-            **{"policy": 1, "principal": "ann", "via": "unix:1000", **members})
+            **{"policy_version": 1, "principal": "ann", "via": "unix:1000", **members})
 
     def moved(spent, reserved="0", limit="2", accounts=(1, 2), **changes):
         return [{"account": account, "limit": limit, "position": account, "reserved": reserved, "spent": spent, **changes}
                 for account in accounts]
 
     def reason(code, scope, whose):
-        return {"asked": "50", "code": code, "fits": "1.5", "limit": "2", "measure": "epsilon",
+        return {"charge": "50", "code": code, "fits": "1.5", "limit": "2", "measure": "epsilon",
                 "message": f"epsilon budget of {whose}: limit 2, spent 0.5, asked 50, over by 48.5; at most 1.5 fits",
                 "over_by": "48.5", "scope": scope, "spent": "0.5"}
 
     def policy(minute, version, event, after, *accounts, **more):
         text = YAML[version - 1]
-        add(minute, "policy", after=after, by="cleo", event=event, implies=implied(*accounts),
+        add(minute, "policy", after_decision=after, by="cleo", event=event, implies=implied(*accounts),
             sha256=sha256(text.encode()).hex(), version=version, yaml=text, **more)
-        add(minute, "location", base_dir="/srv/epsilog", policy=version)
+        add(minute, "location", base_dir="/srv/epsilog", policy_version=version)
 
     key = verifier_key("epsilog/" + LEDGER)
     add(0, "ledger", format=1, id=LEDGER)
@@ -167,53 +167,55 @@ def history():
     add(1, "credential", by="cleo", credential="c1", principal="ann", seq=1, type="uid", value="1000", why="joined")
     add(1, "credential", by="cleo", credential="c2", principal="cleo", seq=2, type="token",
         value=sha256(b"credential").hex(), why="joined")
-    add(1, "key", by="cleo", key=key, seq=1)
-    add(2, "plan", number=1, policy=1, question={"dataset": "visits", "epsilon": "0.5", "statistic": "count"},
+    add(1, "key", by="cleo", verifier_key=key, seq=1)
+    add(2, "plan", number=1, policy_version=1, question={"dataset": "visits", "epsilon": "0.5", "statistic": "count"},
         release=release([COUNT], "0.5"))
     decide(2, "granted", "granted", component_values=[["421"]], key="monday", movements=moved("0.5", spent_change="0.5"),
            plan=1, values=["421"])
-    add(3, "plan", number=2, policy=1, question={"dataset": "visits", "epsilon": "50", "statistic": "count"})
+    add(3, "plan", number=2, policy_version=1, question={"dataset": "visits", "epsilon": "50", "statistic": "count"})
     decide(3, "refused", "refused", movements=moved("0.5"), plan=2,
            reasons=[reason("dataset_budget_exceeded", "", "dataset 'visits'"),
                     reason("principal_limit_exceeded", "principal:ann", "dataset 'visits', principal:ann")])
     mean = {"dataset": "visits", "epsilon": "1", "statistic": "mean:cost"}
-    add(4, "plan", number=3, policy=1, question=mean)
+    add(4, "plan", number=3, policy_version=1, question=mean)
     decide(4, "pending", "pending", deadline=time(4 + 1440), movements=moved("0.5"), plan=3)
     decide(5, "approved", "approved", parent=decision_id(4, "pending"), principal="cleo", verb="approve", via="token:c2",
            why="needed for the report")
     decide(5, "the last approval reserves", "reserved", deadline=time(5 + 1440),
            movements=moved("0.5", "1", reserved_change="1"), parent=decision_id(4, "pending"), plan=3)
-    decide(6, "begun", "token_issued", parent=decision_id(5, "the last approval reserves"), verb="read_source")
-    add(7, "clock", after=6, event=2, seq=1, wall_clock=time(-600), what="backwards")
-    add(8, "clock", after=6, event=3, seq=2, wall_clock=time(6000), what="forwards")
-    add(9, "clock", after=6, by="cleo", event=4, seq=3, wall_clock=time(9), what="confirmed")
-    add(9, "plan", number=4, policy=1, question=mean, release=release(
+    decide(6, "begun", "data_accessed", parent=decision_id(5, "the last approval reserves"), verb="read_source")
+    add(7, "clock", after_decision=6, event=2, seq=1, wall_clock=time(-600), type="backwards")
+    add(8, "clock", after_decision=6, event=3, seq=2, wall_clock=time(6000), type="forwards")
+    add(9, "clock", after_decision=6, by="cleo", event=4, seq=3, wall_clock=time(9), type="confirmed")
+    add(9, "plan", number=4, policy_version=1, question=mean, release=release(
         [SUM, COUNT], "1", post_processing={"centre": "50", "kind": "mean_about", "lower": "0", "upper": "100"}))
     decide(9, "committed", "granted", component_values=[["-1203"], ["418"]],
            movements=moved("1.5", reserved_change="-1", spent_change="1"),
            parent=decision_id(5, "the last approval reserves"), plan=4, values=[MEAN_OF_COSTS])
     score = {"dataset": "visits", "epsilon": "0.25", "statistic": "value:score"}
-    add(10, "plan", number=5, policy=1, question=score)
-    decide(10, "reserved", "reserved", deadline=time(10 + 1440), holding="data_token",
+    add(10, "plan", number=5, policy_version=1, question=score)
+    decide(10, "reserved", "reserved", deadline=time(10 + 1440), reservation="data_token",
            movements=moved("1.5", "0.25", reserved_change="0.25"), plan=5)
-    decide(11, "token", "token_issued", parent=decision_id(10, "reserved"),
-           token_sha256=sha256(b"32 random bytes of a data token.").hex(), verb="issue_token")
+    decide(11, "token", "data_accessed", parent=decision_id(10, "reserved"),
+           data_token_sha256=sha256(b"32 random bytes of a data token.").hex(), verb="issue_token")
     policy(12, 2, 5, 9, ("", "3"), why="the board agreed")
-    add(12, "limit", account=1, after=9, by="cleo", new="3", old="2", policy=2, seq=1, why="the board agreed")
-    add(12, "limit", account=2, after=9, by="cleo", policy=2, removed=True, seq=1, why="the board agreed")
-    add(13, "location", after=9, by="cleo", dataset="visits", event=6, path="/mnt/new/visits.csv", seq=1,
+    add(12, "limit_change", account=1, after_decision=9, by="cleo", new="3", old="2", policy_version=2, seq=1,
+        why="the board agreed")
+    add(12, "limit_removal", account=2, after_decision=9, by="cleo", policy_version=2, seq=1, why="the board agreed")
+    add(13, "relocation", after_decision=9, by="cleo", dataset="visits", event=6, path="/mnt/new/visits.csv", seq=1,
         why="a new disk")
-    add(14, "plan", number=6, policy=1, question=score, release=release([SCORE], "0.25"))
-    decide(14, "posted", "granted", component_values=[["0.515625"]], holding="data_token", movements=[
+    add(14, "plan", number=6, policy_version=1, question=score, release=release([SCORE], "0.25"))
+    decide(14, "posted", "granted", component_values=[["0.515625"]], reservation="data_token", movements=[
         *moved("1.75", limit="3", accounts=(1,), reserved_change="-0.25", spent_change="0.25"),
         *moved("1.75", accounts=(2,), reserved_change="-0.25", spent_change="0.25")],
            parent=decision_id(10, "reserved"), plan=6, values=["0.515625"])
     add(15, "credential", by="cleo", credential="c1", principal="ann", revoked=True, seq=3, type="uid", why="left")
-    add(16, "recovery", by="cleo", cause="behind_replica", dropped=1, restored=2, seq=1)
-    add(17, "recovery", by="cleo", cause="rolled_back", found=24, remembered=40, seq=2, why="the disk is gone")
+    add(16, "recovery", by="cleo", cause="behind_replica", dropped_lines=1, restored_lines=2, seq=1)
+    add(17, "recovery", by="cleo", cause="rolled_back", found_lines=24, remembered_lines=40, seq=2,
+        why="the disk is gone")
     add(18, "sealed", by="cleo", seq=1, why="moves to another machine")
     add(19, "unsealed", by="cleo", seq=2)
-    add(20, "key", by="cleo", key=key, retired=True, seq=2, why="a new one")
+    add(20, "key", by="cleo", verifier_key=key, retired=True, seq=2, why="a new one")
     return events
 
 
@@ -225,10 +227,10 @@ def accepted():
     component = {**COUNT, "adjusted_delta": "1/3000000", "bound": "64", "centre": "-2.5", "delta": "0.000001",
                  "precision": 53, "published_note": "not a bound", "rho": "1/7", "sensitivity_l2_squared": "100"}
     decision = {**head, "dataset": "visits", "id": decision_id(0, "a"), "kind": "decision", "outcome": "voided",
-                "build": BUILD, "decided_under": 1, "policy": 1, "principal": "ann", "rules": RULES, "seq": 1,
+                "build": BUILD, "decided_under": 1, "policy_version": 1, "principal": "ann", "rules": RULES, "seq": 1,
                 "via": "claimed"}
     whole = {**decision, **full, "build": BUILD, "component_values": [["-2.5", "0"], ["1/3", "7"], []],
-             "conflicting_key": "monday", "deadline": time(1), "decided_under": 2, "holding": "plain",
+             "conflicting_key": "monday", "deadline": time(1), "decided_under": 2, "reservation": "plain",
              "key": strange,
              "movements": [
                  {"account": 1, "limit": "2305843.009213693952", "position": 2, "reserved": "0.000000000001",
@@ -238,31 +240,31 @@ def accepted():
                  {"account": 4, "limit": "10", "reserved": "0", "spent": "0.5", "spent_change": "-0.25"}],
              "parent": decision_id(-1, "b"), "plan": 12, "purpose": "audit",
              "reasons": [{"code": "forbidden", "message": "rule 1"}],
-             "token_sha256": sha256(b"token").hex(), "values": ["22/7", "-1"], "verb": "cancel", "via": "token:t1",
+             "data_token_sha256": sha256(b"token").hex(), "values": ["22/7", "-1"], "verb": "cancel", "via": "token:t1",
              "why": {"hex": "ff0a"}}
     question = {"dataset": "visits", "epsilon": "0.5", "statistic": "count"}
-    plan = {**head, "kind": "plan", "number": 1, "policy": 1, "question": question}
+    plan = {**head, "kind": "plan", "number": 1, "policy_version": 1, "question": question}
     lines = [
         ("ledger", {**head, "format": 1, "id": LEDGER, "kind": "ledger"}),
-        ("policy, little", {**head, "after": 0, "by": "cleo", "event": 1, "kind": "policy", "sha256": sha256(b"").hex(),
-                            "version": 1}),
-        ("policy, much", {**full, "after": 9, "by": "cleo", "event": 3, "implies": implied(("", "2")),
+        ("policy, little", {**head, "after_decision": 0, "by": "cleo", "event": 1, "kind": "policy",
+                            "sha256": sha256(b"").hex(), "version": 1}),
+        ("policy, much", {**full, "after_decision": 9, "by": "cleo", "event": 3, "implies": implied(("", "2")),
                           "kind": "policy", "sha256": sha256(b"\xff\n").hex(), "version": 2, "why": "a typing error",
                           "yaml": {"hex": "ff0a"}}),
-        ("place of a policy, little", {**head, "kind": "location", "policy": 1}),
-        ("place of a policy, much", {**full, "base_dir": "/srv/Ä", "kind": "location", "policy": 2}),
-        ("relocation", {**full, "after": 0, "by": "cleo", "dataset": "visits", "event": 1, "kind": "location",
-                        "path": {"hex": "2fff"}, "seq": 1, "why": "moved"}),
+        ("place of a policy, little", {**head, "kind": "location", "policy_version": 1}),
+        ("place of a policy, much", {**full, "base_dir": "/srv/Ä", "kind": "location", "policy_version": 2}),
+        ("relocation", {**full, "after_decision": 0, "by": "cleo", "dataset": "visits", "event": 1,
+                        "kind": "relocation", "path": {"hex": "2fff"}, "seq": 1, "why": "moved"}),
         ("account of a dataset", {**head, "account": 1, "dataset": "visits", "kind": "account", "limit": "0",
                                   "measure": "epsilon"}),
         ("account of a principal", {**full, "account": 2**53 - 1, "dataset": "visits", "kind": "account",
                                     "limit": "2305.843009213693952", "measure": "rho", "scope": "principal:ann"}),
         ("account of a Rényi divergence", {**head, "account": 3, "dataset": "visits", "kind": "account",
                                            "limit": "2305843.009213693952", "measure": "rdp(8)"}),
-        ("limit that changes", {**head, "account": 2, "after": 3, "by": "cleo", "kind": "limit", "new": "1",
-                                "old": "0.000000000000000001", "policy": 2, "seq": 1}),
-        ("limit that goes", {**full, "account": 1, "after": 0, "by": "cleo", "kind": "limit", "policy": 2,
-                             "removed": True, "seq": 1, "why": "no longer needed"}),
+        ("limit that changes", {**head, "account": 2, "after_decision": 3, "by": "cleo", "kind": "limit_change",
+                                "new": "1", "old": "0.000000000000000001", "policy_version": 2, "seq": 1}),
+        ("limit that goes", {**full, "account": 1, "after_decision": 0, "by": "cleo", "kind": "limit_removal",
+                             "policy_version": 2, "seq": 1, "why": "no longer needed"}),
         ("plan, little", plan),
         ("plan, much", {**plan, **full, "question": {**question, "by": "site", "delta": "0.000001", "where": "a = 1"},
                         "release": release([component, COUNT], "0.5", cells=["north", "", {"hex": "ff"}],
@@ -285,10 +287,10 @@ def accepted():
                                                  "verb": "approve", "why": "agreed with the board"}),
         ("decision with the first of its reasons", {**decision, "reasons": {
             "count": 17, "first": [{"code": "forbidden", "message": ""}] * 16}}),
-        ("clock", {**head, "after": 0, "event": 2, "kind": "clock", "seq": 1, "wall_clock": "9999-12-31T23:59:59.999Z",
-                   "what": "forwards"}),
-        ("clock, confirmed", {**full, "after": 1, "by": "cleo", "event": 2, "kind": "clock", "seq": 2,
-                              "wall_clock": "1970-01-01T00:00:00.000Z", "what": "confirmed"}),
+        ("clock", {**head, "after_decision": 0, "event": 2, "kind": "clock", "seq": 1, "type": "forwards",
+                   "wall_clock": "9999-12-31T23:59:59.999Z"}),
+        ("clock, confirmed", {**full, "after_decision": 1, "by": "cleo", "event": 2, "kind": "clock", "seq": 2,
+                              "wall_clock": "1970-01-01T00:00:00.000Z", "type": "confirmed"}),
         ("credential of a user id", {**head, "by": "cleo", "credential": "c1", "kind": "credential",
                                      "principal": "ann", "seq": 1, "type": "uid", "value": "4294967295"}),
         ("credential of a token", {**full, "by": "cleo", "credential": "c2", "kind": "credential",
@@ -296,14 +298,15 @@ def accepted():
                                    "value": sha256(b"credential").hex(), "why": "for the night"}),
         ("credential that goes", {**head, "by": "cleo", "credential": "c2", "kind": "credential",
                                   "principal": {"hex": "ff"}, "revoked": True, "seq": 3, "type": "token"}),
-        ("key", {**head, "by": "cleo", "key": "epsilog/x+00000000+AQ==", "kind": "key", "seq": 1}),
-        ("key that goes", {**full, "by": "cleo", "key": "epsilog/x+00000000+AQ==", "kind": "key", "retired": True,
-                           "seq": 2, "why": "lost"}),
+        ("key", {**head, "by": "cleo", "kind": "key", "seq": 1, "verifier_key": "epsilog/x+00000000+AQ=="}),
+        ("key that goes", {**full, "by": "cleo", "kind": "key", "retired": True, "seq": 2,
+                           "verifier_key": "epsilog/x+00000000+AQ==", "why": "lost"}),
         ("recovery, little", {**head, "by": "cleo", "cause": "rebuilt", "kind": "recovery", "seq": 1}),
-        ("recovery, much", {**full, "by": "cleo", "cause": "poisoned", "dropped": 1, "kind": "recovery",
-                            "restored": 2**53 - 1, "seq": 2, "why": "the disk came back"}),
-        ("recovery, an accepted rollback", {**full, "by": "cleo", "cause": "rolled_back", "found": 2**53 - 2,
-                                            "kind": "recovery", "remembered": 2**53 - 1, "seq": 3, "why": "no disk"}),
+        ("recovery, much", {**full, "by": "cleo", "cause": "poisoned", "dropped_lines": 1, "kind": "recovery",
+                            "restored_lines": 2**53 - 1, "seq": 2, "why": "the disk came back"}),
+        ("recovery, an accepted rollback", {**full, "by": "cleo", "cause": "rolled_back", "found_lines": 2**53 - 2,
+                                            "kind": "recovery", "remembered_lines": 2**53 - 1, "seq": 3,
+                                            "why": "no disk"}),
         ("seal", {**head, "by": "cleo", "kind": "sealed", "seq": 1, "why": {"hex": "ff"}}),
         ("seal that ends, little", {**head, "by": "cleo", "kind": "unsealed", "seq": 2}),
         ("seal that ends, much", {**full, "by": {"hex": "ff"}, "kind": "unsealed", "seq": 4, "why": "it is there"}),

@@ -342,13 +342,13 @@ def component(changed):
 
 
 def forged_scale(changed):
-    component(changed)["lambda"] = "1"
+    component(changed)["scale"] = "1"
 
 
 def forged_sensitivity(changed):
     """One row may be told by a third of the noise that three rows of a person need."""
     first = component(changed)
-    for member in ("sensitivity", "inflated", "lambda"):
+    for member in ("sensitivity", "grid_sensitivity", "scale"):
         first[member] = text_of(verifier.quantity(first[member]) / 3)
 
 

@@ -176,7 +176,7 @@ def plans_twice():
         plan = copy.deepcopy(changed[find(changed, kind="plan", number=again["plan"])])
         later = max(place for place, record in enumerate(changed) if record["kind"] == "plan")
         plan["number"] = changed[later]["number"] + 1
-        plan["policy"] = changed[later]["policy"]
+        plan["policy_version"] = changed[later]["policy_version"]
         again.pop("key", None)
         again.update(plan=plan["number"], id=next_id(changed[-1]["id"]), time=changed[-1]["time"])
         changed += [plan, again]
@@ -234,7 +234,8 @@ def names_of_lines():
         forged("blocks", "position are not 1, 2", position(number))
     forged("blocks", "account is not 1", huge_account)
     forged("blocks", "account is not 1", swapped_accounts)
-    for name, kind in (("blocks", "plan"), ("blocks", "account"), ("identified", "credential"), ("versions", "limit")):
+    for name, kind in (("blocks", "plan"), ("blocks", "account"), ("identified", "credential"),
+                       ("versions", "limit_change")):
         forged(name, "time goes back", dated_back(kind))
 
 
@@ -282,7 +283,7 @@ def dearest_row():
     seen = 0
     for place, record in enumerate(honest):
         plan = plans.get(record.get("plan"))
-        if record.get("outcome") != "granted" or plan["release"].get("composed", {}).get("by") != "pld":
+        if record.get("outcome") != "granted" or plan["release"].get("composed", {}).get("accountant") != "pld":
             continue
         if any("spent_change" in movement and measures[movement["account"]] not in ("epsilon", "delta")
                for movement in record["movements"]) or "parent" in record:
@@ -390,10 +391,10 @@ def numbers_that_take_long():
               ("derived", implied(first="9998-01")), ("derived", implied(first="2024-13")),
               ("derived", implied(last="9999-12")), ("derived", implied(first="0000-01"))]
     long = ("1" + "0" * 3000, "1" + "0" * 15000, "9" * 19999)
-    cases += [("discrete", component("discrete_gaussian", **{"lambda": number})) for number in long]
+    cases += [("discrete", component("discrete_gaussian", scale=number)) for number in long]
     cases += [("discrete", component("discrete_gaussian", grid="0." + "0" * 4999 + "1")),
-              ("discrete", component("discrete_gaussian", inflated="1" + "0" * 15000)),
-              ("discrete", component("discrete_laplace", **{"lambda": "7/" + "3" * 9000})),
+              ("discrete", component("discrete_gaussian", grid_sensitivity_l2_squared="1" + "0" * 15000)),
+              ("discrete", component("discrete_laplace", scale="7/" + "3" * 9000)),
               ("discrete", component("discrete_gaussian", epsilon="2305843.009213693952", adjusted="2305843.009213693952"))]
     for name, change in cases:
         changed = records(name)
@@ -436,12 +437,11 @@ def features():
     for changed in ({"name": ""}, {"name": 1}, {"index": first + 1}, {"more": "x"}, {"time": "2020-01-01T00:00:00.000Z"}):
         expect_fault(with_line({**extra, **changed}), "", first + 1)
     # Reserved names are names, and nothing else yet.
-    for kind in ("attached", "measured", "measured_result", "issuer_revoked_before", "shared", "active", "joined",
-                 "shared_key", "charged_past_limit", "migration", "checkpoint"):
+    for kind in ("attachment", "measurement_result", "issuer_revocation", "migration", "checkpoint"):
         expect_fault(with_line({**extra, "kind": kind}), "kind is missing or none that is known", first + 1)
     decision = json.loads(lines[first - 1])
     place = decision["index"]
-    for member, value in (("attached", "x"), ("legacy_request", "x"), ("max_rows", 3)):
+    for member, value in (("attachment", 1), ("legacy_request", "x"), ("max_rows", 3)):
         changed = [*lines[:place], verifier.ENCODE({**decision, member: value}), *lines[place + 1:]]
         expect_fault(changed, f"{member} is no member", place + 1)
 
@@ -465,8 +465,8 @@ def seals():
     expect_fault(with_seals("sealed", "unsealed", "unsealed"), "follows no seal", len(lines) + 3)
     expect_fault([line.replace('"seq":2', '"seq":1') for line in with_seals("sealed", "unsealed")], "seq is not 2")
     expect_fault([line.replace(',"why":"moved"', "") for line in with_seals("sealed")], "why is missing")
-    clock = {"after": 0, "blind": "0" * 32, "event": 1, "index": len(lines) + 1, "kind": "clock", "seq": 1, "time": when,
-             "wall_clock": when, "what": "forwards"}
+    clock = {"after_decision": 0, "blind": "0" * 32, "event": 1, "index": len(lines) + 1, "kind": "clock", "seq": 1,
+             "time": when, "type": "forwards", "wall_clock": when}
     expect_fault(with_seals("sealed", after=[verifier.ENCODE(clock)]), "only unsealed is right", len(lines) + 2)
 
 
@@ -501,25 +501,25 @@ def rollbacks():
     def numbers(**members):
         def change(changed):
             place = find(changed, kind="recovery", cause="rolled_back")
-            for name in ("remembered", "found"):
+            for name in ("remembered_lines", "found_lines"):
                 changed[place].pop(name, None)
             changed[place].update(members)
             return place
         return change
 
     changed = records("recovered")
-    place = numbers(remembered=90, found=7)(changed)
+    place = numbers(remembered_lines=90, found_lines=7)(changed)
     event = next(event for event in expect_good(rewritten(changed))["events"] if event["line"] == place + 1)
     assert event["what"] == "recovery: rolled_back, 90 lines remembered, 7 lines found", event
     assert event["why"] == "both disks failed" and event["by"] == "cleo"
-    forged("recovered", "stands beside the other number", numbers(remembered=90))
-    forged("recovered", "stands beside the other number", numbers(found=7))
-    forged("recovered", "is more lines than stand before it", numbers(remembered=2000, found=1000))
-    forged("recovered", "has a value that is none of its form", numbers(remembered=0, found=7))
+    forged("recovered", "stands beside the other number", numbers(remembered_lines=90))
+    forged("recovered", "stands beside the other number", numbers(found_lines=7))
+    forged("recovered", "is more lines than stand before it", numbers(remembered_lines=2000, found_lines=1000))
+    forged("recovered", "has a value that is none of its form", numbers(remembered_lines=0, found_lines=7))
 
     def without_a_reason(changed):
         place = find(changed, kind="recovery", cause="rebuilt")
-        changed[place].update(remembered=9, found=9)
+        changed[place].update(remembered_lines=9, found_lines=9)
         del changed[place]["why"]
         return place
     forged("recovered", "has a reason where a rollback was accepted", without_a_reason)
@@ -569,8 +569,8 @@ def periods():
                 record["verb"] = verb
         reserved = changed[find(changed, outcome="reserved")]
         for number, (what, when) in enumerate((("forwards", set_ahead), ("confirmed", confirmed)), 1):
-            events.append({"after": 0, "blind": f"{number:032x}", "event": number + 1, "kind": "clock", "seq": number,
-                           "time": when, "wall_clock": asked, "what": what})
+            events.append({"after_decision": 0, "blind": f"{number:032x}", "event": number + 1, "kind": "clock",
+                           "seq": number, "time": when, "wall_clock": asked, "type": what})
         events[1]["by"] = "cleo"
         places = [place for place, record in enumerate(changed) if record["time"] == confirmed]
         changed.insert((places or [len(changed)])[0], events[1])
@@ -639,7 +639,8 @@ def reports():
     changed = records("versions")
     versions = [record for record in changed if record["kind"] == "policy"]
     for record in changed:
-        version = record.get("version", record.get("policy", 1)) if record["kind"] in ("policy", "limit") else 1
+        brought = record["kind"] in ("policy", "limit_change", "limit_removal")
+        version = record.get("version", record.get("policy_version")) if brought else 1
         if version > 1:
             record["why"] = f"reason {version}\u202e\x1b[2J"
     lines = rewritten(changed)
@@ -739,7 +740,8 @@ def keys_of_the_ledger():
     ledger, when = json.loads(lines[0])["id"], json.loads(lines[-1])["time"]
 
     def with_key(text):
-        added = {"blind": "0" * 32, "by": "cleo", "index": len(lines), "key": text, "kind": "key", "seq": 1, "time": when}
+        added = {"blind": "0" * 32, "by": "cleo", "index": len(lines), "kind": "key", "seq": 1, "time": when,
+                 "verifier_key": text}
         return [*lines, verifier.ENCODE(added)]
 
     expect_good(with_key(vkey("epsilog/" + ledger, SECRET)))

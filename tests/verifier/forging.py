@@ -51,8 +51,8 @@ def renumber(changed):
         if record["kind"] == "decision":
             seq += 1
             record["seq"] = seq
-        elif "after" in record:
-            record["after"] = seq
+        elif "after_decision" in record:
+            record["after_decision"] = seq
 
 
 DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

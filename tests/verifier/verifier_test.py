@@ -528,13 +528,13 @@ def recoveries():
     def with_restored(cause, change):
         def changed(history):
             place = find(history, "recovery", cause=cause)
-            history[place]["restored"] = change(place)
+            history[place]["restored_lines"] = change(place)
             return place
         return changed
 
     for cause in ("behind_replica", "restored"):
-        forged("recovered", "restored is not how many lines", with_restored(cause, lambda place: place + 1))
-    forged("recovered", "restored is not how many lines", with_restored("rebuilt", lambda place: place - 1))
+        forged("recovered", "restored_lines is not how many lines", with_restored(cause, lambda place: place + 1))
+    forged("recovered", "restored_lines is not how many lines", with_restored("rebuilt", lambda place: place - 1))
     for cause in ("poisoned", "rolled_back"):
         forged("recovered", "cause has a reason, and no lines", with_restored(cause, lambda place: 1))
 
@@ -603,7 +603,7 @@ def forged_balances():
         return place
 
     def raised_by_a_line(changed):
-        place = find(changed, kind="limit")
+        place = find(changed, kind="limit_change")
         changed[place]["new"] = "1000000"
         return place
 
@@ -622,7 +622,7 @@ def forged_balances():
         changed[place]["limit"] = "100000"
 
     def limit_line_left_out(changed):
-        changed.pop(find(changed, kind="limit"))
+        changed.pop(find(changed, kind="limit_change"))
 
     def of_nobody(changed):
         place = granted(changed)
@@ -680,7 +680,7 @@ def values_of_others():
         return change
 
     forged("waiting", "may not commit this", by_who_asked("granted", "carol"))
-    forged("waiting", "may not commit this", by_who_asked("token_issued", "dave"))
+    forged("waiting", "may not commit this", by_who_asked("data_accessed", "dave"))
 
 
 @sentence("a forged approval is found: by who asked, by who may not, twice by one, or too few")
@@ -720,7 +720,7 @@ def forged_courses():
         return place + 1
 
     def without_a_token(changed):
-        changed.pop(find(changed, outcome="token_issued"))
+        changed.pop(find(changed, outcome="data_accessed"))
         renumber(changed)
 
     def late(changed):
@@ -793,7 +793,7 @@ def forged_requests():
 
     def another_version(changed):
         place = max(i for i, r in enumerate(changed) if r.get("outcome") == "granted")
-        changed[place]["policy"] = 1
+        changed[place]["policy_version"] = 1
         return place
 
     def unknown_rules(changed):
@@ -823,7 +823,7 @@ def forged_requests():
     forged("blocks", "keeps the question of somebody", of_unread(question={"statistic": "count", "epsilon": "1"}))
     refusal = next(r for r in records("blocks") if r["kind"] == "decision" and r["principal"] == "eve")
     other_reason = [{**refusal["reasons"][0], "code": "purpose_not_allowed"}]
-    for more in ({"principal": "ann"}, {"key": "k9"}, {"purpose": "report"}, {"holding": "plain"},
+    for more in ({"principal": "ann"}, {"key": "k9"}, {"purpose": "report"}, {"reservation": "plain"},
                  {"reasons": other_reason}, {"reasons": refusal["reasons"] + other_reason}):
         forged("blocks", "keeps no question", of_unread(decision=more))
     forged("blocks", "answers a request of which no question is kept", unread_and_answered)
@@ -915,8 +915,8 @@ def forged_quantiles():
     forged("quantiles", "sensitivity below what one unit can change", component("coordinates", 2, by))
     for other in (lambda cells: cells[0], lambda cells: cells[::-1], lambda cells: [cells[0], ["0.5", "0.8"]]):
         forged("quantiles", "has not the cells that the policy declares", of_other_cells(other))
-    forged("quantiles", "which is more", component("lambda", "4.28"))
-    forged("quantiles", "which is more", component("lambda", "10", several))
+    forged("quantiles", "which is more", component("scale", "4.28"))
+    forged("quantiles", "which is more", component("scale", "10", several))
     forged("quantiles", "says less rho than its scale means", component("rho", "0.06", "quantile:age:0.5", "cohort"))
     forged("quantiles", "is by another mechanism than the policy's", by_another)
     forged("quantiles", "is by another mechanism than the policy's", of_a_count)
@@ -1327,8 +1327,8 @@ def forged_composed():
     changed = records("composed")
     for record in changed:
         said = record.get("release", {}).get("composed")
-        if said and by[said["by"]] is None:
-            by[said["by"]] = record["number"]
+        if said and by[said["accountant"]] is None:
+            by[said["accountant"]] = record["number"]
     assert None not in by.values(), by
     unchecked = {entry["kind"]: entry["count"] for entry in expect_good(rewritten(changed))["unchecked"]}
     assert unchecked == {"implies": 1, "pld": 4, "vouching": 1}, unchecked
@@ -1355,8 +1355,8 @@ def forged_composed():
             ("for more than the sum", in_plan(set_release("charged", "50"))),
             ("for more than the sum", in_plan(set_release("charged", "0"))),
             ("less than follows from its rho", in_plan(less, "zcdp")),
-            ("less than follows from its rho", in_plan(set_composed("by", "zcdp"))),
-            ("is not charged the sum", in_plan(set_composed("by", "sum"))),
+            ("less than follows from its rho", in_plan(set_composed("accountant", "zcdp"))),
+            ("is not charged the sum", in_plan(set_composed("accountant", "sum"))),
             ("is not charged the sum", in_plan(less, "sum")),
             ("at another delta than was asked", in_plan(set_composed("delta", "0.000002"))),
             ("at another delta than was asked", in_plan(lambda plan: plan["release"].pop("composed"))),
@@ -1364,7 +1364,7 @@ def forged_composed():
             ("at another delta than was asked", in_plan(lambda plan: plan["question"].update(delta="0.000002"))),
             ("delta below what its rows lose", in_plan(lambda plan: (plan["question"].update(delta="0.000000009"),
                                                                      set_composed("delta", "0.000000009")(plan)))),
-            ("is none of", in_plan(set_composed("by", "optimal"))),
+            ("is none of", in_plan(set_composed("accountant", "optimal"))),
             ("a delta above 0 and below 1", in_plan(set_composed("delta", "0")))):
         forged("composed", why, change)
 
@@ -1431,8 +1431,8 @@ def forged_calibrations():
                     number = verifier.quantity(str(said[name]))
                     number = factor(number) if callable(factor) else number * factor
                     said[name] = int(number) if name == "coordinates" else verifier_text(number)
-                    if name == "sensitivity" and "inflated" in said:
-                        said["inflated"] = said[name]
+                    if name == "sensitivity" and "grid_sensitivity" in said:
+                        said["grid_sensitivity"] = said[name]
                     return place
             raise AssertionError(changes)
         return change
@@ -1444,7 +1444,7 @@ def forged_calibrations():
     for arithmetic in ("mpfr", "exact"):
         for cells in (1, 3):
             of = {"mechanism": "snapping", "arithmetic": arithmetic, "cells": cells}
-            forged("snapping", "which is more than", component(**of, change=("lambda", one_bit_less)))
+            forged("snapping", "which is more than", component(**of, change=("scale", one_bit_less)))
             forged("snapping", "below what one unit can change", component(**of, change=("sensitivity", half)))
     forged("snapping", "below what one unit can change",
            component(mechanism="snapping", arithmetic="mpfr", cells=3, change=("coordinates", half)))
@@ -1455,9 +1455,10 @@ def forged_calibrations():
             for statistic in ("count", "sum:cost"):
                 of["statistic"] = statistic
                 forged("discrete", "says less rho" if gaussian else "which is more than",
-                       component(**of, change=("lambda", less)))
+                       component(**of, change=("scale", less)))
                 forged("discrete", "below what one unit can change", component(**of, change=("sensitivity", half)))
-                forged("discrete", "inflated sensitivity", component(**of, change=("inflated", less)))
+                on_grid = "grid_sensitivity_l2_squared" if gaussian else "grid_sensitivity"
+                forged("discrete", "sensitivity on the grid", component(**of, change=(on_grid, less)))
                 if gaussian:
                     forged("discrete", "below what one unit", component(**of, change=("sensitivity_l2_squared", half)))
                     forged("discrete", "delta than was asked", component(**of, change=("delta", half)))
@@ -1467,8 +1468,9 @@ def forged_calibrations():
             place = next(i for i, r in enumerate(changed) if r.get("release", {}).get("mechanism") == "gaussian"
                          and len(r["release"].get("cells", [1])) == cells)
             said = changed[place]["release"]["components"][0]
-            said["lambda"] = verifier_text(verifier.quantity(said["lambda"]) * less)
-            said["rho"] = verifier_text(verifier.quantity(said["inflated"]) / (2 * verifier.quantity(said["lambda"])**2))
+            scale = verifier.quantity(said["scale"]) * less
+            said["scale"] = verifier_text(scale)
+            said["rho"] = verifier_text(verifier.quantity(said["grid_sensitivity_l2_squared"]) / (2 * scale**2))
             return place
         return change
 
@@ -1521,7 +1523,8 @@ def forged_plans():
             ("another epsilon than was asked for", "2", "epsilon", "question"),
             ("another epsilon than was asked for", "2", "requested", "release"),
             ("says charged what", "0.5", "charged", "release"), ("says adjusted what", "0.5", "adjusted", "release"),
-            ("has not the unit", "row", "unit", "release"), ("has not the relation", "replace-one", "relation", "release"),
+            ("has not the unit", "row", "unit", "release"),
+            ("has not the neighbours", "replace-one", "neighbours", "release"),
             ("is by another mechanism", "exact", "arithmetic", "release"),
             ("has not the cells", ["A", "B"], "cells", "release"),
             ("has not count where", "units", "statistic", "release", "components", 0)):

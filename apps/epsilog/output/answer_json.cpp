@@ -191,15 +191,14 @@ Json accuracy_of(const engine::Answer& answer, std::size_t i) {
 
 Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind) {
   const ledger::ComponentRecord& component = answer.planned.record.components[i];
-  const bool squared = component.sensitivity_l2_squared.has_value();  // of a Gaussian mechanism
   ObjectOf object(25);
   object.with("statistic", component.statistic)
       .with("epsilon", component.epsilon.text())
       .with("delta", component.delta ? Json(component.delta->text()) : Json(nullptr))
       .with("sensitivity", number_json(component.sensitivity))
       .with("sensitivity_l2_squared", number_json(component.sensitivity_l2_squared))
-      .with("grid_sensitivity", squared ? Json(nullptr) : number_json(component.inflated))
-      .with("grid_sensitivity_l2_squared", squared ? number_json(component.inflated) : Json(nullptr))
+      .with("grid_sensitivity", number_json(component.grid_sensitivity))
+      .with("grid_sensitivity_l2_squared", number_json(component.grid_sensitivity_l2_squared))
       .with("coordinates", component.coordinates)
       .with("bound", number_json(component.bound))
       .with("centre", number_json(component.centre))

@@ -79,7 +79,7 @@ std::string history_word(engine::RequestState state) {
 
 /// The kind of a record in the column of outcomes.
 std::string event_word(const std::string& kind) {
-  if (kind == "location") return "relocated";
+  if (kind == "relocation") return "relocated";
   if (kind == "credential") return "access";
   return kind.empty() ? "damaged" : kind;
 }

@@ -155,7 +155,7 @@ std::vector<std::string> protection_texts(const engine::LedgerReport& report) {
 }
 
 std::vector<engine::LedgerEvent> other_events(const engine::LedgerReport& report) {
-  constexpr std::array<std::string_view, 4> kEventsShownElsewhere{"policy", "location", "key", "clock"};
+  constexpr std::array<std::string_view, 4> kEventsShownElsewhere{"policy", "relocation", "key", "clock"};
   std::vector<engine::LedgerEvent> events;
   for (const engine::LedgerEvent& event : report.events) {
     const bool told = std::find(kEventsShownElsewhere.begin(), kEventsShownElsewhere.end(), event.kind) !=

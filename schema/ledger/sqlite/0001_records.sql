@@ -6,7 +6,7 @@
 -- to by who writes and by the audit; triggers stand where anybody with a shell could undo history by mistake.
 --
 -- A CHECK bounds numbers and lengths and says what follows from a word that is known. None lists the words that a
--- column may hold (outcome, holding, kind, cause, type): a reader knows them, and an unknown one is a fault.
+-- column may hold (outcome, reservation, kind, cause, type): a reader knows them, and an unknown one is a fault.
 
 CREATE TABLE meta(
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -58,30 +58,30 @@ CREATE TABLE account(
   dataset TEXT NOT NULL CHECK (dataset <> ''),
   scope TEXT NOT NULL,
   measure TEXT NOT NULL CHECK (measure <> ''),
-  budget INTEGER NOT NULL CHECK (budget BETWEEN 0 AND 2305843009213693952),
+  "limit" INTEGER NOT NULL CHECK ("limit" BETWEEN 0 AND 2305843009213693952),
   spent INTEGER NOT NULL CHECK (spent BETWEEN 0 AND 2305843009213693952),
   reserved INTEGER NOT NULL CHECK (reserved BETWEEN 0 AND 2305843009213693952),
-  -- Of id, dataset, scope, measure, budget, spent and reserved (docs/ledger_format.md).
+  -- Of id, dataset, scope, measure, limit, spent and reserved (docs/ledger_format.md).
   checksum INTEGER NOT NULL,
   opened_at INTEGER NOT NULL CHECK (opened_at > 0),
   UNIQUE (dataset, scope, measure),
-  CHECK (spent <= budget),
-  CHECK (reserved <= budget - spent)
+  CHECK (spent <= "limit"),
+  CHECK (reserved <= "limit" - spent)
 ) STRICT;
 -- The reservations that end with their period.
 CREATE INDEX account_reserved_in_period ON account(scope) WHERE reserved > 0 AND scope GLOB 'period:*';
 
 -- Principals and datasets, as decisions have them.
 CREATE TABLE name(
-  no INTEGER PRIMARY KEY CHECK (no >= 1),
+  number INTEGER PRIMARY KEY CHECK (number >= 1),
   name TEXT NOT NULL UNIQUE CHECK (name <> '')
 ) STRICT;
 -- A name is looked for in two indexes, so that damage of one gives nobody a second number.
-CREATE INDEX name_again ON name(name, no);
+CREATE INDEX name_again ON name(name, number);
 
 -- Programs that recorded decisions.
 CREATE TABLE build(
-  no INTEGER PRIMARY KEY CHECK (no >= 1),
+  number INTEGER PRIMARY KEY CHECK (number >= 1),
   version TEXT NOT NULL,
   revision TEXT NOT NULL,
   UNIQUE (version, revision)
@@ -89,7 +89,7 @@ CREATE TABLE build(
 
 -- A question under a policy version and how it is answered; release '' where it was not.
 CREATE TABLE plan(
-  no INTEGER PRIMARY KEY CHECK (no >= 1),
+  number INTEGER PRIMARY KEY CHECK (number >= 1),
   digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
   policy_version INTEGER NOT NULL REFERENCES policy_version(version),
   question TEXT NOT NULL CHECK (question <> ''),
@@ -97,13 +97,13 @@ CREATE TABLE plan(
   first_at INTEGER NOT NULL CHECK (first_at > 0)
 ) STRICT;
 
--- outcome: 1 granted, 2 refused, 3 reserved, 4 pending, 5 approved, 6 rejected, 7 token issued, 8 voided,
--- 9 forfeited. holding: 0 none, 1 plain, 2 against a data token. parent: seq, 0 for none. via: empty for "claimed".
--- token_sha256: of the data token that it issued, else empty. token: its 32 bytes, empty where this file does not
--- hold them, because the row was made of a line, which has the hash alone.
+-- outcome: 1 granted, 2 refused, 3 reserved, 4 pending, 5 approved, 6 rejected, 7 data accessed, 8 voided,
+-- 9 forfeited. reservation: 0 none, 1 plain, 2 against a data token. parent: seq, 0 for none. via: empty for
+-- "claimed". data_token_sha256: of the data token that it issued, else empty. data_token: its 32 bytes, empty where
+-- this file does not hold them, because the row was made of a line, which has the hash alone.
 CREATE TABLE decision(
   seq INTEGER PRIMARY KEY CHECK (seq >= 1),
-  line INTEGER NOT NULL CHECK (line >= 1),
+  line_index INTEGER NOT NULL CHECK (line_index >= 1),
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
   time INTEGER NOT NULL CHECK (time > 0),
   principal INTEGER NOT NULL,
@@ -120,15 +120,15 @@ CREATE TABLE decision(
   dataset INTEGER NOT NULL,
   plan INTEGER NOT NULL,
   purpose TEXT NOT NULL,
-  holding INTEGER NOT NULL CHECK (holding >= 0),
+  reservation INTEGER NOT NULL CHECK (reservation >= 0),
   conflicting_key TEXT NOT NULL,
   verb TEXT NOT NULL,
   why TEXT NOT NULL,
   component_values TEXT NOT NULL,
   "values" TEXT NOT NULL,
-  token BLOB NOT NULL CHECK (length(token) IN (0, 32)),
-  token_sha256 BLOB NOT NULL CHECK (length(token_sha256) IN (0, 32)),
-  CHECK (token_sha256 <> x'' OR token = x''),
+  data_token BLOB NOT NULL CHECK (length(data_token) IN (0, 32)),
+  data_token_sha256 BLOB NOT NULL CHECK (length(data_token_sha256) IN (0, 32)),
+  CHECK (data_token_sha256 <> x'' OR data_token = x''),
   CHECK (deadline = 0 OR deadline > time),
   CHECK (reasons = '' OR "values" = ''),
   CHECK (outcome <> 1 OR ("values" <> '' AND deadline = 0)),
@@ -200,20 +200,21 @@ CREATE TABLE limit_removal(
 CREATE TABLE clock_event(
   seq INTEGER PRIMARY KEY CHECK (seq >= 1),
   after_decision INTEGER NOT NULL CHECK (after_decision >= 0),
-  kind TEXT NOT NULL CHECK (kind <> ''),
+  type TEXT NOT NULL CHECK (type <> ''),
   ledger_time INTEGER NOT NULL CHECK (ledger_time > 0),
   wall_clock INTEGER NOT NULL,
   by TEXT NOT NULL,
   event INTEGER NOT NULL CHECK (event >= 1)
 ) STRICT;
 
--- Where the source of a dataset is found from then on, whatever its policy says.
+-- Where the source of a dataset is found from then on, whatever its policy says. Programs refuse an empty path:
+-- a later feature stores several paths elsewhere (docs/record_format.md, "Features").
 CREATE TABLE relocation(
   seq INTEGER PRIMARY KEY CHECK (seq >= 1),
   event INTEGER NOT NULL CHECK (event >= 1),
   after_decision INTEGER NOT NULL CHECK (after_decision >= 0),
   dataset TEXT NOT NULL CHECK (dataset <> ''),
-  path TEXT NOT NULL CHECK (path <> ''),
+  path TEXT NOT NULL,
   at INTEGER NOT NULL CHECK (at > 0),
   by TEXT NOT NULL CHECK (by <> ''),
   why TEXT NOT NULL
@@ -248,10 +249,10 @@ CREATE TABLE key_event(
 CREATE TABLE recovery(
   seq INTEGER PRIMARY KEY CHECK (seq >= 1),
   cause TEXT NOT NULL CHECK (cause <> ''),
-  restored INTEGER NOT NULL CHECK (restored >= 0),
-  dropped INTEGER NOT NULL CHECK (dropped >= 0),
-  remembered INTEGER NOT NULL CHECK (remembered >= 0),
-  found INTEGER NOT NULL CHECK (found >= 0),
+  restored_lines INTEGER NOT NULL CHECK (restored_lines >= 0),
+  dropped_lines INTEGER NOT NULL CHECK (dropped_lines >= 0),
+  remembered_lines INTEGER NOT NULL CHECK (remembered_lines >= 0),
+  found_lines INTEGER NOT NULL CHECK (found_lines >= 0),
   at INTEGER NOT NULL CHECK (at > 0),
   by TEXT NOT NULL CHECK (by <> ''),
   why TEXT NOT NULL
@@ -268,24 +269,24 @@ CREATE TABLE seal_event(
 
 -- What a program has to know to read and write this file. One that does not know a name stops.
 CREATE TABLE feature(
-  no INTEGER PRIMARY KEY CHECK (no >= 1),
+  number INTEGER PRIMARY KEY CHECK (number >= 1),
   name TEXT NOT NULL UNIQUE CHECK (name <> ''),
   at INTEGER NOT NULL CHECK (at > 0)
 ) STRICT;
 
 -- Replicas that the policy names no more, and whose file does not say so yet. About this file, not history.
-CREATE TABLE untold_replica(
+CREATE TABLE stale_replica(
   path TEXT PRIMARY KEY CHECK (path <> ''),
   synced INTEGER NOT NULL CHECK (synced IN (0, 1)),
-  known INTEGER NOT NULL CHECK (known >= 0),
-  size INTEGER NOT NULL CHECK (size >= known)
+  known_size INTEGER NOT NULL CHECK (known_size >= 0),
+  size INTEGER NOT NULL CHECK (size >= known_size)
 ) STRICT;
 
 -- Which row is which line, and the leaf of its hash. kind: 0 ledger, 1 policy, 2 place of a policy,
 -- 3 relocation, 4 account, 5 limit change, 6 limit removal, 7 plan, 8 decision, 9 clock event, 10 credential,
 -- 11 key, 12 recovery, 13 seal, 14 feature. row: the number in its table.
 CREATE TABLE log(
-  idx INTEGER PRIMARY KEY CHECK (idx >= 0),
+  line_index INTEGER PRIMARY KEY CHECK (line_index >= 0),
   kind INTEGER NOT NULL CHECK (kind >= 0),
   row INTEGER NOT NULL,
   blind BLOB NOT NULL CHECK (length(blind) = 16),

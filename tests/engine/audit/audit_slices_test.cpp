@@ -154,11 +154,11 @@ TEST_CASE("audit: beside a process that writes all the time it finds no fault", 
 
 TEST_CASE("audit: beside a thread that writes it finds what was damaged before",
           "[engine][audit][slices][negative]") {
-  for (const char* const damage : {"UPDATE movement SET spent_change = spent_change + 1 WHERE seq = 5",
-                                   "UPDATE decision SET \"values\" = '[1]' WHERE seq = 7",
-                                   "UPDATE log SET leaf = zeroblob(32) WHERE idx = 4",
-                                   "UPDATE account SET opened_at = 1000 WHERE id = 1",
-                                   "DELETE FROM movement WHERE seq = 3"}) {
+  for (const char* const damage :
+       {"UPDATE movement SET spent_change = spent_change + 1 WHERE seq = 5",
+        "UPDATE decision SET \"values\" = '[1]' WHERE seq = 7",
+        "UPDATE log SET leaf = zeroblob(32) WHERE line_index = 4",
+        "UPDATE account SET opened_at = 1000 WHERE id = 1", "DELETE FROM movement WHERE seq = 3"}) {
     CAPTURE(damage);
     const Clinic clinic(kPlenty);
     write_some(clinic, 9);
@@ -198,7 +198,7 @@ TEST_CASE("audit: another history put in the place of the one that is read ends 
           CHECK(stored.seq == ++seen);
           if (seen == 10) {
             tamper(clinic.ledger(),
-                   "UPDATE log SET leaf = zeroblob(32) WHERE idx = " + std::to_string(end.line));
+                   "UPDATE log SET leaf = zeroblob(32) WHERE line_index = " + std::to_string(end.line));
             forget_end(clinic.ledger());
           }
         },

@@ -96,7 +96,8 @@ TEST_CASE("audit: it says the same by several threads as by one, faults in the s
        "UPDATE account SET spent = spent + 1; DELETE FROM open_decision",
        "UPDATE meta SET decisions = decisions + 5, events = events + 1",
        "DROP INDEX decision_by_key; UPDATE decision SET key = 'key 3' WHERE seq > 290",
-       "UPDATE log SET leaf = zeroblob(32) WHERE idx % 50 = 3; DELETE FROM log WHERE idx = 100"},
+       "UPDATE log SET leaf = zeroblob(32) WHERE line_index % 50 = 3; DELETE FROM log WHERE line_index = "
+       "100"},
       true);
 }
 
@@ -106,9 +107,9 @@ TEST_CASE("audit: it says the same in slices of one row as of one slice, whateve
   live(clinic);
   damage_by_turns(
       clinic,
-      {"UPDATE log SET idx = idx + 4611686018427387904 WHERE idx > 200",
-       "UPDATE log SET idx = 9223372036854775807 WHERE idx = 250", "DELETE FROM log", "DELETE FROM node",
-       "INSERT INTO node VALUES(16, 7, zeroblob(32))",
+      {"UPDATE log SET line_index = line_index + 4611686018427387904 WHERE line_index > 200",
+       "UPDATE log SET line_index = 9223372036854775807 WHERE line_index = 250", "DELETE FROM log",
+       "DELETE FROM node", "INSERT INTO node VALUES(16, 7, zeroblob(32))",
        "UPDATE decision SET seq = 9223372036854775807 WHERE seq = 300",
        "UPDATE policy_version SET after_decision = 9223372036854775807 WHERE version = 1",
        "UPDATE decision SET seq = 4611686018427387904 WHERE seq = 20", "DELETE FROM decision",

@@ -27,9 +27,9 @@ std::set<std::string> found_after(const std::string& sql) {
 
 TEST_CASE("audit verify: a line that is dated before the one before it is a fault, whatever its kind",
           "[engine][audit][lines]") {
-  CHECK(found_after("UPDATE plan SET first_at = first_at - 1000 WHERE no = 2") ==
+  CHECK(found_after("UPDATE plan SET first_at = first_at - 1000 WHERE number = 2") ==
         std::set<std::string>{"log_time"});
-  CHECK(found_after("UPDATE plan SET first_at = first_at + 1000 WHERE no = 3") ==
+  CHECK(found_after("UPDATE plan SET first_at = first_at + 1000 WHERE number = 3") ==
         std::set<std::string>{"log_time"});
   CHECK(found_after("UPDATE account SET opened_at = opened_at + 3600000 WHERE id = 1") ==
         std::set<std::string>{"log_time"});

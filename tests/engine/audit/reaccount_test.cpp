@@ -326,7 +326,7 @@ TEST_CASE("recorded loss: what a lattice law cannot say is left to the proved lo
   ledger::ComponentRecord vector;
   vector.sensitivity = 3;
   vector.sensitivity_l2_squared = 3;
-  vector.inflated = 3;
+  vector.grid_sensitivity_l2_squared = 3;
   vector.lambda = 20;
   vector.grid = 1;
   vector.coordinates = 3;
@@ -338,11 +338,11 @@ TEST_CASE("recorded loss: what a lattice law cannot say is left to the proved lo
   CHECK(several.law->delta == number("1e-6"));
   CHECK(several.rho == number("0.00375"));
 
-  vector.inflated = 4;  // a whole number of steps, but of several coordinates
+  vector.grid_sensitivity_l2_squared = 4;  // a whole number of steps, but of several coordinates
   CHECK(recorded_loss("discrete_gaussian", vector).law->kind == ComposedLaw::Kind::approximate);
 
   ledger::ComponentRecord fine = vector;
-  fine.inflated = 1;
+  fine.grid_sensitivity_l2_squared = 1;
   fine.coordinates = 1;
   CHECK(recorded_loss("gaussian", fine).law->kind == ComposedLaw::Kind::discrete_gaussian);
   fine.grid = Rational(1, 1048576);
@@ -350,7 +350,7 @@ TEST_CASE("recorded loss: what a lattice law cannot say is left to the proved lo
   CHECK(recorded_loss("gaussian", fine).law->extra > 0);
 
   ledger::ComponentRecord laplace = vector;
-  laplace.inflated = Rational(7, 2);  // answers on the grid move by whole steps, so by 3 at most
+  laplace.grid_sensitivity = Rational(7, 2);  // answers on the grid move by whole steps, so by 3 at most
   CHECK(recorded_loss("discrete_laplace", laplace).law->sensitivity == 3);
   laplace.grid = Rational(1, 1000000000);
   CHECK(recorded_loss("discrete_laplace", laplace).law->kind == ComposedLaw::Kind::pure);
@@ -366,9 +366,13 @@ TEST_CASE("recorded loss: components that lose differently have different keys",
     other.*field = 7;
     return loss_key("snapping", other);
   };
-  const std::vector<std::string> others = {with(&Component::sensitivity), with(&Component::inflated),
-                                           with(&Component::lambda),      with(&Component::grid),
-                                           with(&Component::adjusted),    with(&Component::adjusted_delta),
+  const std::vector<std::string> others = {with(&Component::sensitivity),
+                                           with(&Component::grid_sensitivity),
+                                           with(&Component::grid_sensitivity_l2_squared),
+                                           with(&Component::lambda),
+                                           with(&Component::grid),
+                                           with(&Component::adjusted),
+                                           with(&Component::adjusted_delta),
                                            with(&Component::rho)};
   for (const std::string& other : others) {
     CHECK(other != key);
@@ -394,7 +398,7 @@ TEST_CASE("recorded loss: a record of no release is not read", "[engine][reaccou
   component.adjusted = number("0.1");
   component.grid = 1;
   CHECK_THROWS_WITH(recorded_loss("discrete_laplace", component),
-                    "a component: inflated: '' is not an exact number");
+                    "a component: grid_sensitivity: '' is not an exact number");
   component.adjusted = number("0.1");
   component.lambda = 0;
   CHECK_THROWS_AS(recorded_loss("snapping", component), LedgerCorrupt);

@@ -35,13 +35,13 @@ std::string with_other(std::string text, std::size_t at) {
 /// Another number that the column could hold as far as its form goes, as SQL.
 std::string another_number(const std::string& whole, const std::string& column, const std::string& value) {
   if (whole == "decision.outcome") return value == "8" ? "9" : "8";
-  if (whole == "decision.holding") return value == "1" ? "2" : "1";
+  if (whole == "decision.reservation") return value == "1" ? "2" : "1";
   if (value == "0" && (whole == "decision.deadline" || whole == "meta.held_at"))
     return "(SELECT time FROM decision WHERE seq = 1)";
   // Numbers of rows become those of other rows that are there.
   if (whole == "decision.principal" || whole == "decision.dataset")
-    return "(SELECT max(no) FROM name WHERE no <> " + value + ")";
-  if (whole == "decision.plan") return "(SELECT max(no) FROM plan WHERE no <> " + value + ")";
+    return "(SELECT max(number) FROM name WHERE number <> " + value + ")";
+  if (whole == "decision.plan") return "(SELECT max(number) FROM plan WHERE number <> " + value + ")";
   return column + " + 1";
 }
 
@@ -53,7 +53,7 @@ std::string another(const std::string& whole, const std::string& column, const s
     return value.empty() ? "zeroblob(32)" : "x'" + with_other(value, value.size() - 1) + "'";
   if (whole == "credential_event.value") return quoted(with_other(value, value.size() - 1));
   if (whole == "decision.via") return quoted(value.empty() ? "unix:4711" : "");
-  if (whole == "clock_event.kind") return quoted(value == "forwards" ? "backwards" : "forwards");
+  if (whole == "clock_event.type") return quoted(value == "forwards" ? "backwards" : "forwards");
   if (whole == "decision.reasons" && value.empty()) return quoted("[1]");
   if (value.starts_with('[') || value.starts_with('{')) {
     const std::size_t digit = value.find_last_of("0123456789");
@@ -69,9 +69,9 @@ std::string another(const std::string& whole, const std::string& column, const s
 std::string kind_column(const std::string& table) {
   static const std::map<std::string, std::string> kKinds = {
       {"decision", "outcome || (parent > 0) || (key <> '')"},
-      {"plan", "release <> '' OR (SELECT max(outcome) FROM decision WHERE plan = no)"},
+      {"plan", "release <> '' OR (SELECT max(outcome) FROM decision WHERE plan = number)"},
       {"movement", "(SELECT outcome FROM decision AS d WHERE d.seq = movement.seq)"},
-      {"clock_event", "kind"},
+      {"clock_event", "type"},
       {"log", "kind"},
       {"account", "measure"}};
   const auto found = kKinds.find(table);
@@ -129,20 +129,20 @@ std::vector<Edit> edits_of(const std::string& path, std::set<std::string>& empty
   }
   // What a release says is one column.
   for (const Row& row : sql_rows(path,
-                                 "SELECT DISTINCT p.no, m.fullkey, m.atom, m.type FROM plan AS p,"
+                                 "SELECT DISTINCT p.number, m.fullkey, m.atom, m.type FROM plan AS p,"
                                  " json_tree(p.release) AS m WHERE p.release <> '' AND m.atom NOT NULL")) {
     const std::string other = row[3] == "integer" ? row[2] + " + 1"
                               : row[2].empty()    ? "'x'"
                                                   : quoted(with_other(row[2], row[2].size() - 1));
     edits.push_back({"plan.release", "UPDATE plan SET release = json_set(release, '" + row[1] + "', " +
-                                         other + ") WHERE no = " + row[0]});
+                                         other + ") WHERE number = " + row[0]});
   }
   return edits;
 }
 
 /// What makes the log anew writes these.
 bool made_with_log(const std::string& column) {
-  return column.starts_with("log.") || column.starts_with("node.") || column == "decision.line" ||
+  return column.starts_with("log.") || column.starts_with("node.") || column == "decision.line_index" ||
          column == "plan.digest" || column == "meta.log_size";
 }
 
@@ -165,8 +165,8 @@ std::set<std::string> found_nowhere(const FullLedger& full, const std::vector<Ed
 
 /// Whether an edit of these passes depends on what stands around the row.
 const std::vector<std::string> kPassSomewhere = words_of(
-    "clock_event.after_decision clock_event.kind clock_event.ledger_time decision.component_values "
-    "decision.holding decision.id decision.plan decision.principal decision.token_sha256 "
+    "clock_event.after_decision clock_event.ledger_time clock_event.type decision.component_values "
+    "decision.data_token_sha256 decision.id decision.plan decision.principal decision.reservation "
     "meta.ledger_id policy_version.applied_at relocation.after_decision relocation.at "
     "relocation.dataset");
 
@@ -203,8 +203,8 @@ void check_columns(int part) {
   full.restore();
   std::set<std::string> empty_tables;
   const std::vector<Edit> all = edits_of(full.path(), empty_tables);
-  CHECK(empty_tables == std::set<std::string>{"feature", "limit_removal", "node", "recovery", "seal_event",
-                                              "untold_replica"});
+  CHECK(empty_tables ==
+        std::set<std::string>{"feature", "limit_removal", "node", "recovery", "seal_event", "stale_replica"});
   CHECK(all.size() > 400);
   const std::vector<Edit> edits = sampled(all, part);
   std::set<std::string> unlogged;
@@ -260,15 +260,17 @@ std::map<std::string, StoredNumber> numbers_of_releases(const std::string& path)
     ids_of_plan[plans[std::to_string(answer.recorded.seq)]].push_back(answer.recorded.decision_id);
   });
   std::map<std::string, StoredNumber> numbers;
-  for (const Row& row : sql_rows(
-           path,
-           "SELECT d.seq, m.atom, m.key, m.fullkey, p.no FROM decision AS d JOIN plan AS p ON p.no = d.plan,"
-           " json_tree(p.release) AS m WHERE d.outcome = 1 AND m.type = 'text' AND (m.fullkey GLOB"
-           " '$.components?0?.*' OR m.key IN ('requested', 'charged', 'adjusted', 'published'))"
-           " AND m.key NOT IN ('statistic', 'published_note') ORDER BY d.seq")) {
+  for (const Row& row :
+       sql_rows(path,
+                "SELECT d.seq, m.atom, m.key, m.fullkey, p.number FROM decision AS d JOIN plan AS p ON "
+                "p.number = d.plan,"
+                " json_tree(p.release) AS m WHERE d.outcome = 1 AND m.type = 'text' AND (m.fullkey GLOB"
+                " '$.components?0?.*' OR m.key IN ('requested', 'charged', 'adjusted', 'published'))"
+                " AND m.key NOT IN ('statistic', 'published_note') ORDER BY d.seq")) {
     const bool inner = row[3].starts_with("$.components");
     if (!inner && row[3] != "$." + row[2]) continue;
-    const std::string set = "UPDATE plan SET release = json_set(release, '" + row[3] + "', '%') WHERE no = ";
+    const std::string set =
+        "UPDATE plan SET release = json_set(release, '" + row[3] + "', '%') WHERE number = ";
     numbers.try_emplace((inner ? "component " : "") + row[2],
                         StoredNumber{row[0], ids_of_plan[row[4]], row[2], row[1], set + row[4]});
   }
@@ -292,7 +294,7 @@ TEST_CASE("audit: a number of a release that is not as it is recorded is named, 
           "[engine][audit][negative][columns]") {
   const FullLedger full;
   const auto numbers = numbers_of_releases(full.path());
-  CHECK(numbers.size() == 17);
+  CHECK(numbers.size() == 18);
   const std::size_t decisions = shown_and_unreadable(full.path()).first;
   full.restore();
   for (const auto& [name, number] : numbers) {

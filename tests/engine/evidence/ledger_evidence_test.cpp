@@ -219,8 +219,8 @@ TEST_CASE("audit checkpoint: a key of another ledger, and a witness's, sign noth
 TEST_CASE("audit checkpoint: a changed row, leaf or node is not signed", "[evidence][ledger][negative]") {
   const std::vector<std::string> changes{
       "UPDATE movement SET spent = spent + 1 WHERE seq = 3",
-      "UPDATE log SET leaf = zeroblob(32) WHERE idx = (SELECT max(idx) FROM log)",
-      "UPDATE log SET blind = zeroblob(16) WHERE idx = (SELECT max(idx) FROM log)",
+      "UPDATE log SET leaf = zeroblob(32) WHERE line_index = (SELECT max(line_index) FROM log)",
+      "UPDATE log SET blind = zeroblob(16) WHERE line_index = (SELECT max(line_index) FROM log)",
   };
   for (const std::string& change : changes) {
     CAPTURE(change);

@@ -127,7 +127,7 @@ TEST_CASE("lines: a ledger made of the lines of another has its rows, verifies, 
       const bool differs = std::find(own.begin(), own.end(), column) != own.end();
       if (!differs) CHECK(text_of_rows(copy, sql) == text_of_rows(original, sql));
     }
-    CHECK(text_of_rows(copy, "SELECT count(*) FROM decision WHERE token <> x''") == "0|\n");
+    CHECK(text_of_rows(copy, "SELECT count(*) FROM decision WHERE data_token <> x''") == "0|\n");
     CHECK(text_of_rows(copy, "SELECT read_only FROM meta") == "1|\n");
     CHECK(exported(copy) == lines);
     CHECK(engine::audit_verify(copy).faults.empty());
@@ -223,10 +223,10 @@ TEST_CASE("lines: what cannot follow is refused by its number, and nothing is ma
     return lines;
   };
   const char* const place = "is the place of another policy version";
-  CHECK(has(refusal(with("location", "\"policy\":1", "\"policy\":2"), copy), place));
+  CHECK(has(refusal(with("location", "\"policy_version\":1", "\"policy_version\":2"), copy), place));
   CHECK(has(refusal(with("location", "\"time\":\"20", "\"time\":\"21"), copy), place));
   const char* const version = "refers to policy version 2, which does not stand before it";
-  CHECK(has(refusal(with("decision", "\"policy\":1", "\"policy\":2"), copy), version));
+  CHECK(has(refusal(with("decision", "\"policy_version\":1", "\"policy_version\":2"), copy), version));
   CHECK(has(refusal(with("decision", "\"decided_under\":1", "\"decided_under\":2"), copy), version));
   std::vector<std::string> twice = all;
   twice.push_back(numbered(all.front(), all.size()));

@@ -502,8 +502,8 @@ TEST_CASE("stored texts: what an unreadable row cost is not known, so that nothi
   }
   SECTION("a number in its plan") {
     tamper(waiting.clinic.ledger(),
-           "UPDATE plan SET release = replace(release, '\"lambda\":\"', '\"lambda\":\"-')"
-           " WHERE no = (SELECT plan FROM decision WHERE seq = 1)");
+           "UPDATE plan SET release = replace(release, '\"scale\":\"', '\"scale\":\"-')"
+           " WHERE number = (SELECT plan FROM decision WHERE seq = 1)");
   }
   std::vector<std::string> told;
   engine::ReaccountQuestion question;

@@ -62,13 +62,15 @@ void check_record(const Answer& answer, const std::string& mechanism) {
     if (mechanism == "discrete_laplace") {
       CHECK_FALSE(component.delta);
       CHECK_FALSE(component.rho);
-      CHECK(component.inflated >= component.sensitivity);
-      CHECK(Rational(component.inflated.value() / scale) == component.adjusted);
+      CHECK(component.grid_sensitivity >= component.sensitivity);
+      CHECK_FALSE(component.grid_sensitivity_l2_squared);
+      CHECK(Rational(component.grid_sensitivity.value() / scale) == component.adjusted);
       CHECK(component.adjusted <= component.epsilon.rational());
     } else {
       delta += component.delta.value().rational();
-      CHECK(component.inflated >= component.sensitivity_l2_squared.value());
-      CHECK(Rational(component.inflated.value() / (2 * scale * scale)) == component.rho);
+      CHECK(component.grid_sensitivity_l2_squared >= component.sensitivity_l2_squared.value());
+      CHECK_FALSE(component.grid_sensitivity);
+      CHECK(Rational(component.grid_sensitivity_l2_squared.value() / (2 * scale * scale)) == component.rho);
       CHECK(component.adjusted_delta.value() <= component.delta.value().rational());
       CHECK(component.adjusted_delta.value() > 0);
     }
@@ -160,9 +162,11 @@ TEST_CASE("mechanism: whole numbers keep their step and cost no inflation, gauss
         continue;
       }
       CHECK(component.grid == 1);
-      CHECK(component.inflated == (mechanism == "discrete_laplace"
-                                       ? component.sensitivity
-                                       : component.sensitivity_l2_squared.value()));
+      if (mechanism == "discrete_laplace") {
+        CHECK(component.grid_sensitivity == component.sensitivity);
+      } else {
+        CHECK(component.grid_sensitivity_l2_squared == component.sensitivity_l2_squared.value());
+      }
     }
     const auto cents =
         engine.plan(asked_of(mechanism, request("sum:cost", "0.5")), {}).planned.record.components[0];

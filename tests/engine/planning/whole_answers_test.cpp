@@ -184,7 +184,7 @@ TEST_CASE("whole answers: a rounded release is told, recorded and verified as su
   CHECK(audit_verify(ledger).ok);
   tamper_with_log(ledger, drawn +
                               "'[\"5.03125\"]' WHERE seq = 1; UPDATE plan SET release ="
-                              " json_remove(release, '$.post_processing') WHERE no = " +
+                              " json_remove(release, '$.post_processing') WHERE number = " +
                               plan_of(1));
   const AuditReport report = audit_verify(ledger);
   REQUIRE_FALSE(report.ok);

@@ -192,7 +192,7 @@ TEST_CASE("answer: a tree that cannot be read keeps no value from who asks again
   record_another(engine);
   // That of another decision, and not the last one, which L.lock remembers.
   const std::string leaf_of =
-      "UPDATE log SET leaf = x'00' WHERE idx = (SELECT line FROM decision WHERE seq = ";
+      "UPDATE log SET leaf = x'00' WHERE line_index = (SELECT line_index FROM decision WHERE seq = ";
   tamper(clinic.ledger(), leaf_of + "2)");
   const Answer again = release(engine, request("count", "0.1", "key"));
   CHECK(again.released.values == first.released.values);

@@ -437,7 +437,7 @@ TEST_CASE("batch: a charge below the certified one is found, and so is another b
           "[engine][batch][fixed][audit][negative]") {
   const std::vector<std::pair<const char*, const char*>> forgeries{
       {"UPDATE plan SET release = json_set(release, '$.charged', '0.5')", "release_changed"},
-      {"UPDATE plan SET release = json_set(release, '$.composed.by', 'zcdp')", "release_changed"},
+      {"UPDATE plan SET release = json_set(release, '$.composed.accountant', 'zcdp')", "release_changed"},
       {"UPDATE plan SET release = json_set(release, '$.composed.delta', '0.000002')", "release_changed"},
       {"UPDATE plan SET release = json_remove(release, '$.composed')", "release_changed"},
       {"UPDATE movement SET spent_change = spent_change - 1, spent = spent - 1 WHERE spent <> 1000000000000",

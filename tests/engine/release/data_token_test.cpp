@@ -131,7 +131,8 @@ TEST_CASE("data token: a commit that reads the source hands out none", "[engine]
 TEST_CASE("data token: an issued one of which nothing is recorded is a fault",
           "[engine][release][token][negative]") {
   const Issued issued;
-  tamper_with_log(issued.waiting.clinic.ledger(), "UPDATE decision SET token = x'', token_sha256 = x''");
+  tamper_with_log(issued.waiting.clinic.ledger(),
+                  "UPDATE decision SET data_token = x'', data_token_sha256 = x''");
   CHECK(issued.waiting.audit().find(" token_unfounded: ") != std::string::npos);
 }
 

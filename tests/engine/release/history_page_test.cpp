@@ -164,7 +164,7 @@ TEST_CASE("reading: pages make up the history, whatever is recorded meanwhile", 
 TEST_CASE("reading: a page ends behind what it cannot read", "[engine][history][negative]") {
   Lived lived;
   const std::string path = lived.waiting.clinic.ledger();
-  tamper(path, "UPDATE decision SET holding = 7 WHERE seq IN (1, 2)");
+  tamper(path, "UPDATE decision SET reservation = 7 WHERE seq IN (1, 2)");
   int unreadable = 0;
   engine::EngineOptions options = lived.waiting.clock.options();
   options.unreadable = [&](const engine::UnreadableDecision&) { ++unreadable; };

@@ -188,7 +188,7 @@ TEST_CASE("audit: a removal hidden, made up, moved or restated is named",
         {"UPDATE limit_removal SET after_decision = 0", "limit_removal_moved"},
         {"UPDATE limit_removal SET by = 'mallory'", "limit_removal_changed"},
         {"UPDATE limit_removal SET at = 1767225600000", "limit_removal_changed"},
-        {"UPDATE account SET budget = 300000000000 WHERE scope = 'principal:bob'", "limit_changed"}}) {
+        {"UPDATE account SET \"limit\" = 300000000000 WHERE scope = 'principal:bob'", "limit_changed"}}) {
     Removed history;
     REQUIRE(history.audit().empty());
     tamper_with_log(history.ledger(), tampering.sql);

@@ -327,6 +327,8 @@ TEST_CASE("relocate: a forged relocation is found", "[engine][relocate][audit][n
   CHECK(faults_after(forged + counted) == "");
   CHECK(faults_after(replaced(forged, "'/etc", "'etc") + counted) ==
         "relocation 1 event_differs: names no absolute path\n");
+  CHECK(faults_after(replaced(forged, "'/etc/passwd'", "''") + counted) ==
+        "relocation 1 event_differs: names no absolute path\n");
   CHECK(
       faults_after(replaced(forged, "'clinic'", "'clinics'") + counted) ==
       "relocation 1 relocation_unfounded: is of the source of dataset 'clinics', and policy 1, active then, "

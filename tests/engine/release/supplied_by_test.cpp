@@ -223,7 +223,7 @@ TEST_CASE("supplied by: the audit finds a value that somebody else handed in",
   CHECK(named.release_as("bob") == "granted, value");
   REQUIRE(named.waiting.audit().empty());
   tamper(named.waiting.clinic.ledger(),
-         "UPDATE decision SET principal = (SELECT no FROM name WHERE name = 'alice') WHERE outcome = 1");
+         "UPDATE decision SET principal = (SELECT number FROM name WHERE name = 'alice') WHERE outcome = 1");
   const std::string faults = named.waiting.audit();
   CHECK_THAT(faults, test::says("'alice' is not one of those who hand in its value"));
   CHECK_THAT(faults, test::says("was asked with a value by who may not hand one in"));

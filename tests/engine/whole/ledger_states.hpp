@@ -444,14 +444,16 @@ inline std::vector<LedgerState> ledger_states() {
       {.name = "leaf changed",
        .prepare =
            [](const std::string& path, const SharedClock&) {
-             tamper(path, "UPDATE log SET leaf = zeroblob(32) WHERE idx = (SELECT max(idx) FROM log)");
+             tamper(
+                 path,
+                 "UPDATE log SET leaf = zeroblob(32) WHERE line_index = (SELECT max(line_index) FROM log)");
            },
        .verifies = false,
        .tree = Tree::changed},
       {.name = "leaf lost",
        .prepare =
            [](const std::string& path, const SharedClock&) {
-             tamper(path, "UPDATE log SET leaf = x'00' WHERE idx = (SELECT max(idx) FROM log)");
+             tamper(path, "UPDATE log SET leaf = x'00' WHERE line_index = (SELECT max(line_index) FROM log)");
            },
        .verifies = false,
        .tree = Tree::lost},

@@ -512,7 +512,8 @@ class World final {
     const auto count = [this](const std::string& sql) { return std::stoll(sql_value(ledger(), sql)); };
     CHECK(count("SELECT count(*) FROM decision") == model_.decisions());
     CHECK(
-        count("SELECT count(*) FROM account WHERE spent + reserved > budget OR spent < 0 OR reserved < 0") ==
+        count(
+            "SELECT count(*) FROM account WHERE spent + reserved > \"limit\" OR spent < 0 OR reserved < 0") ==
         0);
     CHECK(count("SELECT count(*) FROM account WHERE spent <> (SELECT coalesce(sum(spent_change), 0) FROM "
                 "movement JOIN decision USING (seq) WHERE account = account.id AND outcome IN (1, 9))") == 0);
@@ -521,8 +522,8 @@ class World final {
     CHECK(count("SELECT count(*) FROM account WHERE reserved <> (SELECT coalesce(sum(reserved_change), 0) "
                 "FROM movement WHERE account = account.id)") == 0);
     // A line for each of them, and a leaf of the tree for each line.
-    CHECK(count("SELECT count(*) FROM log JOIN decision ON line = idx AND row = seq WHERE kind = 8") ==
-          model_.decisions());
+    CHECK(count("SELECT count(*) FROM log AS l JOIN decision AS d ON d.line_index = l.line_index AND row = "
+                "seq WHERE kind = 8") == model_.decisions());
     CHECK(count("SELECT log_size - (SELECT count(*) FROM log) FROM meta") == 0);
     // What was set aside here was set aside by no request that an audit could decide again.
     if (!sets_aside_ && chance(4)) {

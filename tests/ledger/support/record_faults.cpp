@@ -43,8 +43,7 @@ std::string fault(const std::string& line) {
 
 bool names(const std::string& fault, const std::string& member) {
   const auto says = [&fault](const std::string& words) { return fault.find(words) != std::string::npos; };
-  // A removal without its mark reads as a change; an addition has a value.
-  if (member == "removed" && says("new: is missing")) return true;
+  // An addition has a value.
   if (member == "revoked" && says("value: is there unless it is revoked")) return true;
   return says(member + ": ") || says("where " + member + " stands");
 }

@@ -75,18 +75,20 @@ struct PolicyVersion {
 /// One mechanism call as recorded, values aside.
 ///
 /// Numbers are exact and in canonical form, and stored as the text of that form; an optional one is nothing
-/// where it does not apply. Lengths (sensitivity, inflated, lambda,
-/// grid, centre, bound) are in the unit of the drawn statistic, those squared in its square; losses in nats.
-/// In a planned release all but `centre` are positive. The ledger sees to the ranges of epsilon and delta
-/// (quantity.hpp); the signs of the others are for who reads them to see.
+/// where it does not apply. Lengths (sensitivity, grid_sensitivity, lambda, grid, centre, bound) are in the
+/// unit of the drawn statistic, those squared in its square; losses in nats. In a planned release all but
+/// `centre` are positive. The ledger sees to the ranges of epsilon and delta (quantity.hpp); the signs of the
+/// others are for who reads them to see.
 struct ComponentRecord {
   std::string statistic;                                            ///< "count", "sum", …
   accounting::Epsilon epsilon;                                      ///< charged for this component
   std::optional<accounting::Delta> delta = {};                      ///< the same; nothing for a pure loss
   accounting::Rational sensitivity;                                 ///< L1
   std::optional<accounting::Rational> sensitivity_l2_squared = {};  ///< of Gaussian noise
-  /// Sensitivity after rounding to the grid, L2 squared for Gaussian noise; nothing of snapping.
-  std::optional<accounting::Rational> inflated = {};
+  /// L1 after rounding to the grid, of discrete Laplace noise.
+  std::optional<accounting::Rational> grid_sensitivity = {};
+  /// L2 after rounding to the grid, squared, of Gaussian noise.
+  std::optional<accounting::Rational> grid_sensitivity_l2_squared = {};
   accounting::Rational lambda;                      ///< scale of the noise
   accounting::Rational grid;                        ///< step of what is drawn
   std::optional<accounting::Rational> centre = {};  ///< of the range that snapping clamps to
@@ -195,7 +197,7 @@ enum class Outcome {
   forfeited,     ///< resolves a reservation: what it reserved is spent, without a release
 };
 
-/// "granted", "token_issued", …: as the ledger stores it.
+/// "granted", "data_accessed", …: as the ledger stores it.
 /// Thread-safety: pure function.
 [[nodiscard]] const char* outcome_name(Outcome outcome);
 

@@ -13,7 +13,7 @@
 //   (1)  A value leaves the process only after the COMMIT that made its charge durable returned:
 //        one transaction holds decision, movements and release. Of a decision that another process recorded
 //        it leaves only if that one's COMMIT returned, or what it left behind was made durable since.
-//   (2)  For every account 0 <= spent, 0 <= reserved, spent + reserved <= budget. A conditional UPDATE
+//   (2)  For every account 0 <= spent, 0 <= reserved, spent + reserved <= limit. A conditional UPDATE
 //        decides, exactly one changed row is required, and a CHECK of the table stands behind both.
 //   (3)  account.spent and account.reserved are the sums of what movements changed them by, and each movement
 //        says what they came to: spent = sum of the charges by granted and forfeited decisions, reserved =
