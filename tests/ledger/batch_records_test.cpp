@@ -190,8 +190,8 @@ TEST_CASE("batch: a text whose rows are not those of a batch is not read", "[led
   refused(R"("charged":"0.05","components":1)", R"("charged":"0.05","components":0)");
   refused(R"("charged":"0.05","components":1)", R"("charged":"0.05","components":9007199254740991)");
   refused(R"("adjusted":"0.1",)", R"("adjusted":"0.1","arithmetic":"exact",)");
-  refused(R"("mechanism":"batch",)",
-          R"("mechanism":"batch","post_processing":{"kind":"rounded","lower":"0","upper":"1"},)");
+  refused(R"("neighbours":"add-remove",)",
+          R"("neighbours":"add-remove","post_processing":{"kind":"rounded","lower":"0","upper":"1"},)");
   plan.release->rows.clear();
   CHECK_THROWS_AS(ledger::parse_release_text(ledger::release_text(plan), read), LedgerCorrupt);
 }
@@ -275,23 +275,23 @@ TEST_CASE("batch: how it was charged as one is read back, and nothing else is ta
   ledger::PlanRecord plan;
   plan.release = composed_record();
   const std::string text = ledger::release_text(plan);
-  CHECK_THAT(text, test::says(R"("composed":{"by":"pld","delta":"0.001"},"mechanism":"batch")"));
+  CHECK_THAT(text, test::says(R"("composed":{"accountant":"pld","delta":"0.001"},"mechanism":"batch")"));
   ledger::PlanRecord read;
   ledger::parse_release_text(text, read);
   CHECK(read.release == plan.release);
   const auto refused = [&](const std::string& composed) {
     std::string other = text;
-    const std::string from = R"("composed":{"by":"pld","delta":"0.001"})";
+    const std::string from = R"("composed":{"accountant":"pld","delta":"0.001"})";
     other.replace(other.find(from), from.size(), composed);
     CAPTURE(other);
     CHECK_THROWS_AS(ledger::parse_release_text(other, read), LedgerCorrupt);
   };
-  refused(R"("composed":{"by":"optimal","delta":"0.001"})");
-  refused(R"("composed":{"by":"pld"})");
+  refused(R"("composed":{"accountant":"optimal","delta":"0.001"})");
+  refused(R"("composed":{"accountant":"pld"})");
   refused(R"("composed":{"delta":"0.001"})");
-  refused(R"("composed":{"by":"pld","delta":"0"})");
-  refused(R"("composed":{"by":"pld","delta":"1"})");
-  refused(R"("composed":{"by":"pld","delta":"0.0000000000000000001"})");
+  refused(R"("composed":{"accountant":"pld","delta":"0"})");
+  refused(R"("composed":{"accountant":"pld","delta":"1"})");
+  refused(R"("composed":{"accountant":"pld","delta":"0.0000000000000000001"})");
   plan.release = record_of(kTenth);
   plan.release->composed = composed_record().composed;
   CHECK_THROWS_AS(ledger::parse_release_text(ledger::release_text(plan), read), LedgerCorrupt);
