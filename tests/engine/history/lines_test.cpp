@@ -99,7 +99,7 @@ std::vector<std::string> tables_of(const std::string& path) {
 std::string whole_table(const std::string& path, const std::string& table) {
   const std::string columns = text_of_rows(
       path, "SELECT group_concat('quote(\"' || name || '\")', ' || '','' || ') FROM pragma_table_info('" +
-                table + "') WHERE name <> 'token'");
+                table + "') WHERE name <> 'data_token'");
   return text_of_rows(
       path, "SELECT " + columns.substr(0, columns.find('\n') - 1) + " FROM " + table + " ORDER BY 1");
 }
