@@ -172,7 +172,7 @@ TEST_CASE("mechanism: the text names it with scale, grid, cost and both budgets"
 }
 
 TEST_CASE("audit: a restated delta or scale is found", "[cli][audit][negative][mechanism]") {
-  for (const char* field : {"delta", "rho", "lambda", "adjusted_delta", "sensitivity_l2_squared"}) {
+  for (const char* field : {"delta", "rho", "scale", "adjusted_delta", "sensitivity_l2_squared"}) {
     const Workbench bench(clinic_by("gaussian"));
     REQUIRE(bench.with_ledger(ask("gaussian", {"release", "clinic", "count"})).exit == 0);
     tamper(bench.path("L"),
