@@ -20,7 +20,7 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr std::string_view kEndKind = "epsilog-end-1";
+constexpr std::string_view kEndKind = "epsilog-length-1";
 constexpr off_t kEndOffset = 2 * kCommitMarkBytes;
 
 /// A digest in its 64 hexadecimal digits.
