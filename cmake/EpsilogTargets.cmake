@@ -3,8 +3,8 @@
 add_library(epsilog_flags INTERFACE)
 target_compile_features(epsilog_flags INTERFACE cxx_std_20)
 target_compile_options(epsilog_flags INTERFACE -fno-fast-math -ffp-contract=off)
-# A debug build compiles many sources as one, and GCC would look for garbage in it again and again: an eighth of the time
-# of compiling. Each compiler may take 600 MB before it looks the first time.
+# A debug build compiles many sources as one, and GCC would look for garbage in it again and again: an eighth of the
+# time of compiling. Each compiler may take 600 MB before it looks the first time.
 target_compile_options(epsilog_flags INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Debug>>:--param=ggc-min-heapsize=600000>)
 if(EPSILOG_WARNINGS_ARE_ERRORS)
