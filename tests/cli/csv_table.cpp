@@ -1,4 +1,4 @@
-#include "csv_table.hpp"
+#include "cli/csv_table.hpp"
 
 #include <stdexcept>
 

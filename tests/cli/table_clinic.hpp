@@ -1,7 +1,7 @@
 // A few visits to a clinic and a policy for tables and batches of them, under which noise can be made 0.
 #pragma once
 
-#include "workbench.hpp"
+#include "cli/workbench.hpp"
 
 namespace epsilog::test {
 

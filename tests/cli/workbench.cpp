@@ -1,4 +1,4 @@
-#include "workbench.hpp"
+#include "cli/workbench.hpp"
 
 #include <fcntl.h>
 #include <linux/capability.h>

@@ -19,8 +19,8 @@
 
 #include "epsilog/accounting/mpfr_number.hpp"
 #include "epsilog/accounting/rational.hpp"
+#include "mechanisms/toy_noise.hpp"
 #include "snapping_draw.hpp"
-#include "toy_noise.hpp"
 
 namespace epsilog::test {
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "epsilog/mechanisms/snapping.hpp"
+#include "mechanisms/toy_mechanism.hpp"
 #include "snapping_calibration.hpp"
 #include "support/catch.hpp"
-#include "toy_mechanism.hpp"
 
 namespace epsilog::test {
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The figures that tests/cli/calculator_test.cpp expects of the calculators, each by two methods.
+"""The figures that tests/cli/calculators/calculator_test.cpp expects of the calculators, each by two methods.
 
 Prints NAME VALUE lines with 40 significant digits, and stops where the methods differ before the 50th.
 Needs mpmath.

@@ -1,5 +1,5 @@
 // Intervals as a plan tells them: which answers have them, on which lattice, and that they cover what the
-// policy makes of the rows. The law itself is held in tests/mechanisms/answer_interval_test.cpp.
+// policy makes of the rows. The law itself is held in tests/mechanisms/laws/answer_interval_test.cpp.
 #include "plan_intervals.hpp"
 
 #include "clinic.hpp"
