@@ -18,6 +18,7 @@
 #include "expiry.hpp"
 #include "folder_faults.hpp"
 #include "implied_object.hpp"
+#include "init_from_text.hpp"
 #include "later_policy.hpp"
 #include "policy_charged.hpp"
 #include "policy_values.hpp"
@@ -300,15 +301,16 @@ std::vector<PolicyChange> diff_of_files(const std::string& before_path, const st
   return diff(before, located, after, folder_of(after_path));
 }
 
-InitReport Engine::init(const std::string& policy_path, const std::string& ledger_path,
-                        const std::string& by, const std::string& forget_ledger,
-                        const EngineOptions& options) {
-  check_name(by, "by");
-  const Policy policy = checked_policy_file(policy_path);
-  const ledger::PolicyVersion version = version_of(policy, folder_of(policy_path), by);
-  require_checkpoint_paths(policy, policy_path, ledger_path);
+namespace {
+
+/// `file`: as faults call the policy. Throws  as Engine::init().
+InitReport create_ledger(const Policy& policy, const std::string& file, const std::string& base_dir,
+                         const std::string& ledger_path, const std::string& by,
+                         const std::string& forget_ledger, const EngineOptions& options) {
+  const ledger::PolicyVersion version = version_of(policy, base_dir, by);
+  require_checkpoint_paths(policy, file, ledger_path);
   std::vector<PolicyFault> faults =
-      source_kind_faults(policy, declared_sources(policy, version.base_dir), policy_path);
+      source_kind_faults(policy, declared_sources(policy, version.base_dir), file);
   if (!faults.empty()) throw PolicyError(std::move(faults));
   InitReport report;
   report.ledger_id = ledger::Ledger::create(ledger_path, version, declared_accounts(policy),
@@ -316,6 +318,24 @@ InitReport Engine::init(const std::string& policy_path, const std::string& ledge
   report.ledger = absolute_path(ledger_path, "ledger");
   report.policy_sha256 = version.sha256;
   return report;
+}
+
+}  // namespace
+
+InitReport Engine::init(const std::string& policy_path, const std::string& ledger_path,
+                        const std::string& by, const std::string& forget_ledger,
+                        const EngineOptions& options) {
+  check_name(by, "by");
+  return create_ledger(checked_policy_file(policy_path), policy_path, folder_of(policy_path), ledger_path, by,
+                       forget_ledger, options);
+}
+
+InitReport init_from_text(const std::string& yaml, const std::string& folder, const std::string& ledger_path,
+                          const std::string& by) {
+  check_name(by, "by");
+  const std::string file = "policy";
+  return create_ledger(checked_policy(yaml, file), file,
+                       folder_of((std::filesystem::path(folder) / file).string()), ledger_path, by, "", {});
 }
 
 namespace {
