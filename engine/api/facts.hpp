@@ -59,8 +59,8 @@ struct Maker {
   [[nodiscard]] static Loss loss(const engine::Answer& answer);
   [[nodiscard]] static AccountBalance balance(const ledger::AccountState& account, bool active);
   [[nodiscard]] static Interval interval(const engine::Answer& answer, const engine::CellIntervals* of,
-                                         const std::vector<mechanisms::AnswerInterval>* cells, std::size_t cell,
-                                         bool together);
+                                         const std::vector<mechanisms::AnswerInterval>* cells,
+                                         std::size_t cell, bool together);
   [[nodiscard]] static std::vector<RefusalReason> reasons(const engine::Answer& answer);
 
   template <class Answered>

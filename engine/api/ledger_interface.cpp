@@ -10,15 +10,11 @@ namespace {
 using detail::Maker;
 using detail::Session;
 
-/// How the request stands that a decision belongs to: an approval and a data access are about another one.
+/// How the request stands that a decision belongs to, which may be an act about another one.
 engine::Answer shown(const Session& session, const std::string& id) {
-  using State = engine::RequestState;
   engine::Answer answer = session.engine.show(id, detail::usual_alphas());
-  while ((answer.recorded.state == State::approved || answer.recorded.state == State::data_accessed) &&
-         !answer.recorded.parent.empty()) {
-    answer = session.engine.show(answer.recorded.parent, detail::usual_alphas());
-  }
-  return answer;
+  if (answer.recorded.parent.empty()) return answer;
+  return session.engine.show(answer.recorded.parent, detail::usual_alphas());
 }
 
 /// Throws  InvalidParameter unless the request is for a table, or for none.
@@ -39,10 +35,12 @@ Outcome<Answered> shown_as(const std::shared_ptr<Session>& session, const std::s
 template <class Answered>
 Outcome<Answered> committed_as(const std::shared_ptr<Session>& session, const std::string& id,
                                const std::string& by, const std::optional<Exact>& supplied, bool table) {
-  require_shape(shown(*session, id), table);  // before anything is charged
+  const engine::Answer before = shown(*session, id);
+  require_shape(before, table);  // while nothing is charged
   const auto value = supplied ? std::optional(supplied->text()) : std::nullopt;
-  return Maker::outcome<Answered>(
-      session, session->engine.commit(id, by, value, session->bits, detail::usual_alphas()));
+  engine::Answer answer = session->engine.commit(id, by, value, session->bits, detail::usual_alphas());
+  answer.asked.key = before.asked.key;  // that of the request, not of the act
+  return Maker::outcome<Answered>(session, std::move(answer));
 }
 
 }  // namespace

@@ -66,10 +66,14 @@ AccountBalance Maker::balance(const ledger::AccountState& account, bool active) 
     return number(engine::amount_text(account.measure, units));
   };
   const accounting::Balance& balance = account.balance;
-  return {account.dataset,       account.scope,
-          account.measure,       amount(balance.limit),
-          amount(balance.spent), amount(balance.reserved),
-          amount(balance.remaining()), active};
+  return {account.dataset,
+          account.scope,
+          account.measure,
+          amount(balance.limit),
+          amount(balance.spent),
+          amount(balance.reserved),
+          amount(balance.remaining()),
+          active};
 }
 
 }  // namespace detail

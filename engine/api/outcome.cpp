@@ -65,7 +65,8 @@ std::vector<Interval> intervals_of(const Facts& facts, const Exact& alpha, bool 
 }
 
 std::string quantile_key(const engine::Answer& answer, std::size_t cell) {
-  const engine::Question question = engine::parse_question(answer.asked.statistic, std::nullopt, std::nullopt);
+  const engine::Question question =
+      engine::parse_question(answer.asked.statistic, std::nullopt, std::nullopt);
   const auto& quantiles = question.statistic.quantiles;
   return cell < quantiles.size() ? accounting::text(quantiles[cell]) : "";
 }
@@ -73,9 +74,11 @@ std::string quantile_key(const engine::Answer& answer, std::size_t cell) {
 std::string reasons_sentence(const engine::Answer& answer) {
   const auto& reasons = answer.recorded.reasons;
   if (reasons.empty()) return "";
-  const std::size_t more = answer.recorded.reasons_count - std::min<std::size_t>(1, answer.recorded.reasons_count);
+  const std::size_t more =
+      answer.recorded.reasons_count - std::min<std::size_t>(1, answer.recorded.reasons_count);
   return ": " + reasons.front().message +
-         (more == 0 ? "" : " (and " + std::to_string(more) + (more == 1 ? " more reason)" : " more reasons)"));
+         (more == 0 ? ""
+                    : " (and " + std::to_string(more) + (more == 1 ? " more reason)" : " more reasons)"));
 }
 
 std::string withheld_sentence(const engine::Answer& answer, const std::string& subject) {
@@ -134,9 +137,10 @@ std::optional<Number> accuracy_of(const Facts& facts, const Exact& alpha) {
   if (!has_one_accuracy(facts.answer)) return std::nullopt;
   std::optional<Rational> told = told_accuracy(facts.answer, at);
   if (!told) {
-    told = told_accuracy(facts.planned ? facts.session->engine.plan(*facts.planned, alphas)
-                                       : facts.session->engine.show(facts.answer.recorded.decision_id, alphas),
-                         at);
+    told =
+        told_accuracy(facts.planned ? facts.session->engine.plan(*facts.planned, alphas)
+                                    : facts.session->engine.show(facts.answer.recorded.decision_id, alphas),
+                      at);
   }
   return told ? std::optional(Maker::number(*told)) : std::nullopt;
 }
@@ -147,7 +151,8 @@ Number Maker::number_of(const engine::Answer& answer, const Rational& value) {
 }
 
 Interval Maker::interval(const engine::Answer& answer, const engine::CellIntervals* of,
-                         const std::vector<mechanisms::AnswerInterval>* cells, std::size_t cell, bool together) {
+                         const std::vector<mechanisms::AnswerInterval>* cells, std::size_t cell,
+                         bool together) {
   if (cells == nullptr || cell >= cells->size()) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     return {number("-infinity", -kInfinity), number("infinity", kInfinity), true, std::nullopt};
@@ -181,16 +186,24 @@ Outcome<Answered> Maker::outcome(std::shared_ptr<Session> session, engine::Answe
   if (state == State::refused) return as.template operator()<Refused>();
   if (!durable || (state == State::granted && !told)) return as.template operator()<Withheld>();
   switch (state) {
-    case State::granted: return as.template operator()<Answered>();
-    case State::refused: break;
+    case State::granted:
+      return as.template operator()<Answered>();
+    case State::refused:
+      break;
     case State::pending:
-    case State::approved: return as.template operator()<Waiting>();
+    case State::approved:
+      return as.template operator()<Waiting>();
     case State::reserved:
-    case State::data_accessed: return as.template operator()<Reserved>();
-    case State::cancelled: return as.template operator()<Cancelled>();
-    case State::rejected: return as.template operator()<Rejected>();
-    case State::expired: return as.template operator()<Expired>();
-    case State::forfeited: return as.template operator()<Forfeited>();
+    case State::data_accessed:
+      return as.template operator()<Reserved>();
+    case State::cancelled:
+      return as.template operator()<Cancelled>();
+    case State::rejected:
+      return as.template operator()<Rejected>();
+    case State::expired:
+      return as.template operator()<Expired>();
+    case State::forfeited:
+      return as.template operator()<Forfeited>();
   }
   return as.template operator()<Refused>();
 }
@@ -236,22 +249,28 @@ std::string Recorded::message() const {
   const std::string subject = detail::subject_of(answer);
   const std::string nothing = "; nothing was charged";
   if (recorded.state != State::refused &&
-      (!recorded.durable.value_or(true) || (recorded.state == State::granted && !engine::has_values(answer)))) {
+      (!recorded.durable.value_or(true) ||
+       (recorded.state == State::granted && !engine::has_values(answer)))) {
     return withheld_sentence(answer, subject);
   }
   switch (recorded.state) {
-    case State::granted: return released_sentence(answer, subject);
-    case State::refused: return subject + " is refused and nothing was charged" + reasons_sentence(answer);
+    case State::granted:
+      return released_sentence(answer, subject);
+    case State::refused:
+      return subject + " is refused and nothing was charged" + reasons_sentence(answer);
     case State::pending:
-    case State::approved: return waiting_sentence(answer, subject);
+    case State::approved:
+      return waiting_sentence(answer, subject);
     case State::reserved:
     case State::data_accessed:
       return Maker::loss(answer).text() + " for " + subject + " is reserved as " + recorded.decision_id +
              (recorded.deadline.empty() ? "" : " until " + recorded.deadline);
-    case State::cancelled: return subject + " was cancelled" + nothing;
+    case State::cancelled:
+      return subject + " was cancelled" + nothing;
     case State::rejected:
       return subject + " was rejected" + nothing + (recorded.why.empty() ? "" : ": " + recorded.why);
-    case State::expired: return subject + " was not committed or approved in time" + nothing;
+    case State::expired:
+      return subject + " was not committed or approved in time" + nothing;
     case State::forfeited:
       return subject + " ended without an answer after the data may have been seen, and " +
              Maker::loss(answer).text() + " was charged";
@@ -364,9 +383,12 @@ std::string Plan::message() const {
   const engine::Answer& answer = facts_->answer;
   const std::string subject = detail::subject_of(answer);
   switch (outlook()) {
-    case Outlook::released: return subject + " would be released for " + cost().text();
-    case Outlook::waiting: return subject + " would wait for approvals, and then cost " + cost().text();
-    case Outlook::refused: break;
+    case Outlook::released:
+      return subject + " would be released for " + cost().text();
+    case Outlook::waiting:
+      return subject + " would wait for approvals, and then cost " + cost().text();
+    case Outlook::refused:
+      break;
   }
   return subject + " would be refused" + reasons_sentence(answer);
 }

@@ -38,7 +38,8 @@ engine::Request request_of(const QuestionParts& parts) {
                                       : engine::parse_question_by(parts.statistic, parts.by, parts.where);
   if (parts.suppress_below)
     engine::suppress_below(request.question, detail::rational_of(*parts.suppress_below, "suppress_below"));
-  if (parts.totals) engine::with_totals(request.question, detail::rational_of(*parts.totals, "totals"), false);
+  if (parts.totals)
+    engine::with_totals(request.question, detail::rational_of(*parts.totals, "totals"), false);
   if (parts.epsilon.has_value() == parts.rho.has_value())
     throw InvalidParameter("a question needs either epsilon or rho");
   if (parts.rho && parts.delta) throw InvalidParameter("delta: a question with rho takes none");

@@ -322,9 +322,8 @@ InitReport create_ledger(const Policy& policy, const std::string& file, const st
 
 }  // namespace
 
-InitReport Engine::init(const std::string& policy_path, const std::string& ledger_path,
-                        const std::string& by, const std::string& forget_ledger,
-                        const EngineOptions& options) {
+InitReport Engine::init(const std::string& policy_path, const std::string& ledger_path, const std::string& by,
+                        const std::string& forget_ledger, const EngineOptions& options) {
   check_name(by, "by");
   return create_ledger(checked_policy_file(policy_path), policy_path, folder_of(policy_path), ledger_path, by,
                        forget_ledger, options);

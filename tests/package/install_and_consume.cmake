@@ -17,7 +17,7 @@ file(REMOVE_RECURSE "${WORK}")
 file(MAKE_DIRECTORY "${WORK}/readme" "${WORK}/library")
 
 run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix")
-foreach(file bin/epsilog include/epsilog/engine/engine.hpp
+foreach(file bin/epsilog include/epsilog/epsilog.hpp include/epsilog/engine/engine.hpp
     include/epsilog/testing/noisy_matchers.hpp share/epsilog/policy.schema.json
     share/doc/epsilog/LICENSE share/doc/epsilog/THIRD_PARTY.md)
   if(NOT EXISTS "${WORK}/prefix/${file}")

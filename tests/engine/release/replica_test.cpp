@@ -1,12 +1,10 @@
 // A ledger with a replica, as whoever asks, applies policies and recovers meets it.
-#include <cerrno>
-
+#include "epsilog/ledger/replica.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/recovery.hpp"
-#include "epsilog/ledger/replica.hpp"
+#include "failing_sync.hpp"
 #include "file_text.hpp"
-#include "replica_file.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
 
@@ -39,20 +37,6 @@ struct ReplicatedClinic {
   std::string replica;
   std::string ledger;
   std::string warned;
-};
-
-/// While one lives, no line gets into a replica.
-struct FailingSync {
-  FailingSync() : before(ledger::replica_calls()) {
-    ledger::replica_calls().sync = [](int) {
-      errno = EIO;
-      return -1;
-    };
-  }
-  FailingSync(const FailingSync&) = delete;
-  FailingSync& operator=(const FailingSync&) = delete;
-  ~FailingSync() { ledger::replica_calls() = before; }
-  ledger::ReplicaCalls before;
 };
 
 }  // namespace

@@ -248,11 +248,14 @@ class [[nodiscard]] Outcome final {
   template <class... Functions>
   decltype(auto) visit(Functions&&... functions) const {
     using All = detail::Overloaded<std::decay_t<Functions>...>;
-    static_assert(std::is_invocable_v<const All&, const Answered&> && std::is_invocable_v<const All&, const Withheld&> &&
-                      std::is_invocable_v<const All&, const Refused&> && std::is_invocable_v<const All&, const Waiting&> &&
+    static_assert(std::is_invocable_v<const All&, const Answered&> &&
+                      std::is_invocable_v<const All&, const Withheld&> &&
+                      std::is_invocable_v<const All&, const Refused&> &&
+                      std::is_invocable_v<const All&, const Waiting&> &&
                       std::is_invocable_v<const All&, const Reserved&> &&
                       std::is_invocable_v<const All&, const Cancelled&> &&
-                      std::is_invocable_v<const All&, const Rejected&> && std::is_invocable_v<const All&, const Expired&> &&
+                      std::is_invocable_v<const All&, const Rejected&> &&
+                      std::is_invocable_v<const All&, const Expired&> &&
                       std::is_invocable_v<const All&, const Forfeited&>,
                   "visit: a function for each alternative of the outcome is needed");
     const All all{std::forward<Functions>(functions)...};
