@@ -1,11 +1,10 @@
 // The programs of README.md and docs/library.md, as they stand there, over ledgers in every state in which a
 // request can be: none ends but as it says.
-#include <cerrno>
 #include <iostream>
 
 #include "epsilog/engine/engine.hpp"
 #include "epsilog/ledger/record.hpp"
-#include "replica_file.hpp"
+#include "failing_sync.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 #include "waiting.hpp"
@@ -98,20 +97,6 @@ class Place final {
   const Sample& sample_;
 };
 
-/// While one lives, no line gets into a replica.
-struct FailingSync {
-  FailingSync() : before(ledger::replica_calls()) {
-    ledger::replica_calls().sync = [](int) {
-      errno = EIO;
-      return -1;
-    };
-  }
-  FailingSync(const FailingSync&) = delete;
-  FailingSync& operator=(const FailingSync&) = delete;
-  ~FailingSync() { ledger::replica_calls() = before; }
-  ledger::ReplicaCalls before;
-};
-
 struct NoBits final : mechanisms::BitSource {
   void fill(std::span<std::byte>) override { throw EntropyUnavailable("no bits in this test"); }
 };
@@ -151,21 +136,22 @@ std::vector<State> states() {
        },
        true, ""},
       {"refused", [](const Place& place) { place.begin(place.policy("0.1")); }, true, "at most 0.1 fits"},
-      {"pending", [](const Place& place) { place.begin(place.policy("1", kApprovals)); }, true, "pending"},
-      {"pending before", pend, true, "pending"},
-      {"reserved", reserve, true, "reserved"},
+      {"pending", [](const Place& place) { place.begin(place.policy("1", kApprovals)); }, true,
+       "waits for 1 approval"},
+      {"pending before", pend, true, "waits for 1 approval"},
+      {"reserved", reserve, true, "is reserved"},
       {"rejected",
        [](const Place& place) {
          pend(place);
          static_cast<void>(place.open().reject(place.first(), {"bob"}, "no"));
        },
-       true, "rejected"},
+       true, "was rejected"},
       {"cancelled",
        [](const Place& place) {
          pend(place);
          static_cast<void>(place.open().cancel(place.first(), {place.asker()}));
        },
-       true, "cancelled"},
+       true, "was cancelled"},
       {"expired",
        [](const Place& place) {
          pend(place);
@@ -174,7 +160,7 @@ std::vector<State> states() {
          engine::Engine later = place.open(clock.options());
          static_cast<void>(later.cancel(place.first(), {place.asker()}));
        },
-       true, "expired"},
+       true, "in time; nothing was charged"},
       {"forfeited",
        [](const Place& place) {
          reserve(place);
@@ -184,7 +170,7 @@ std::vector<State> states() {
                          EntropyUnavailable);
          static_cast<void>(engine.cancel(place.first(), {place.asker()}));
        },
-       true, "forfeited"},
+       true, "ended without an answer"},
       {"refused by its last approval",
        [](const Place& place) {
          pend(place);
@@ -204,15 +190,15 @@ std::vector<State> states() {
          static_cast<void>(place.run());
          place.poison();
        },
-       true, "durable"},
+       true, "is on record, but it is not known to be on the disk"},
       {"poisoned while it waits",
        [](const Place& place) {
          pend(place);
          place.poison();
        },
-       true, "pending"},
-      {"the replica behind", [](const Place& place) { place.begin(replicated(place)); }, true, "durable",
-       true},
+       true, "is on record, but it is not known to be on the disk"},
+      {"the replica behind", [](const Place& place) { place.begin(replicated(place)); }, true,
+       "is on record, but the replica", true},
       {"the replica gone",
        [](const Place& place) {
          place.begin(replicated(place));

@@ -1,3 +1,4 @@
+// Numbers: what a program hands in, and what it is told.
 #include "epsilog/number.hpp"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Outcomes: the one place where an answer of the engine becomes an alternative.
 #include "epsilog/outcome.hpp"
 
 #include <algorithm>
