@@ -40,6 +40,10 @@ using namespace epsilog;
 [[maybe_unused]] auto misused(const Ledger& ledger) {
   return ledger.ask("hospital", "count").epsilon(true);
 }
+#elif defined(EPSILOG_EPSILON_FROM_CHARACTER)
+[[maybe_unused]] auto misused(const Ledger& ledger) {
+  return ledger.ask("hospital", "count").epsilon('1');
+}
 #elif defined(EPSILOG_FRACTION_FROM_DOUBLE)
 [[maybe_unused]] auto misused() {
   return Exact(0.2, 1);

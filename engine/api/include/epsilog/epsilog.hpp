@@ -163,7 +163,7 @@ class Ledger final {
   /// Tells the same of a table.
   /// Throws  likewise, InvalidParameter for a single number.
   [[nodiscard]] TableOutcome show_table(const std::string& id) const;
-  /// Tells how a request stands, of whatever shape and without values.
+  /// Tells how a request of either shape stands.
   /// Throws  NotFound; reading.
   [[nodiscard]] RequestOutcome status(const std::string& id) const;
   /// Tells what is reserved or waits for approvals, oldest first; `dataset` "": of all.

@@ -13,7 +13,13 @@ namespace epsilog {
 
 namespace detail {
 struct Maker;  // internal to the library
-}
+
+/// A type of numbers: bool and characters are integral, and no numbers.
+template <class T>
+concept WholeNumber =
+    std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
+    !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t>;
+}  // namespace detail
 
 /// A number that a program hands in: a text, a whole number, or a fraction of two. No double is one.
 class Exact final {
@@ -23,13 +29,11 @@ class Exact final {
   Exact(std::string_view text) : text_(text) {}        // NOLINT(google-explicit-constructor)
   Exact(const char* text) : text_(text) {}             // NOLINT(google-explicit-constructor)
   // clang-format off
-  template <std::integral Whole>
-    requires(!std::same_as<Whole, bool>)
+  template <detail::WholeNumber Whole>
   Exact(Whole value)  // NOLINT(google-explicit-constructor): a whole number is exact
       : text_(std::to_string(value)) {}
   /// n/d; a d of 0 is told by the call that uses it.
-  template <std::integral Numerator, std::integral Denominator>
-    requires(!std::same_as<Numerator, bool> && !std::same_as<Denominator, bool>)
+  template <detail::WholeNumber Numerator, detail::WholeNumber Denominator>
   Exact(Numerator n, Denominator d) : text_(fraction_text(std::to_string(n), std::to_string(d))) {}
   // clang-format on
   template <std::floating_point Inexact>

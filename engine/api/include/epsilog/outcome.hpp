@@ -283,7 +283,7 @@ class [[nodiscard]] Outcome final {
 
 using ValueOutcome = Outcome<ReleasedValue>;
 using TableOutcome = Outcome<ReleasedTable>;
-/// How a request stands, without the values of what was released.
+/// How a request of either shape stands; show() and show_table() have the values of what was released.
 using RequestOutcome = Outcome<Released>;
 
 /// How a question would be answered now, and what it would cost. Nothing is recorded.
