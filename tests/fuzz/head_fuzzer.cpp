@@ -1,14 +1,10 @@
-// The whole reader of requests under libFuzzer: whatever the bytes are and however they are cut, there is one
-// way to read them.
-//
-//   cmake --preset clang -DEPSILOG_BUILD_FUZZERS=ON && cmake --build --preset clang --target
-//   epsilog_request_fuzzer build/clang/tests/serve/epsilog_request_fuzzer -dict=tests/serve/fuzz/http.dict
-//   CORPUS
+// The whole reader of HTTP requests: whatever the bytes are and however they are cut, there is one way to read them.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "fuzz_target.hpp"
 #include "request_transcript.hpp"
 
 namespace {
@@ -29,9 +25,11 @@ std::vector<std::size_t> cuts_of(std::string_view bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const std::string_view bytes = epsilog::fuzz::text_of(data, size);
   const std::vector<std::size_t> cuts = cuts_of(bytes);
   epsilog::test::require_unambiguous(bytes, cuts);
+  const auto requests = epsilog::test::transcript(bytes);
+  if (requests.size() > 1) ++epsilog::fuzz::accepted_count;
   // What takes thousands of bytes, in a few.
   epsilog::test::require_unambiguous(bytes, cuts,
                                      {.head_bytes = 160, .target_bytes = 40, .headers = 4, .parameters = 3});
