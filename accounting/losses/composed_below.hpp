@@ -12,7 +12,8 @@ namespace epsilog::accounting {
 
 /// Laws on the multiples of `step`, each to be used once, whose composition has a profile nowhere above that
 /// of the schedule. Close for losses near those that the tilt makes likely; laws for which nothing can be
-/// said are left out. `log_delta` is what a tail may be without being missed. Requires  tilt > 0; step > 0.
+/// said are left out. `log_delta` is what a tail may be without being missed.
+/// Requires  tilt > 0; step > 0.
 [[nodiscard]] std::vector<GridLaw> composed_below(const Schedule& schedule, const Rational& step, double tilt,
                                                   double log_delta);
 

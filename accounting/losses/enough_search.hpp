@@ -1,8 +1,6 @@
-// The crossing of a bound of delta with the delta asked, between an epsilon that is not enough and one that
-// is.
+// The crossing of a bound of delta with the delta asked, between an epsilon that is not enough and one that is.
 //
-// Proof     accounting/proofs/privacy_loss_distribution.md, section 6: every end has itself been tried, or is
-// one
+// Proof     accounting/proofs/privacy_loss_distribution.md, section 6: every end has itself been tried, or is one
 //           of those given, so that how the points between them were chosen plays no part in why the result
 //           holds.
 // Thread-safety: distinct objects may be used concurrently. The caller holds an ExponentRange.

@@ -27,7 +27,8 @@ class PrivacyProfile final {
   /// (sensitivity/sigma)^2 of `gaussian`.
   [[nodiscard]] const Rational& mu_squared() const noexcept { return first_; }
 
-  /// delta(epsilon). Requires  epsilon >= 0.
+  /// delta(epsilon).
+  /// Requires  epsilon >= 0.
   [[nodiscard]] Enclosure delta(const Rational& epsilon, unsigned bits) const;
   /// delta(0), delta(step), ..., delta(last * step).
   [[nodiscard]] std::vector<Enclosure> deltas(const Rational& step, std::size_t last, unsigned bits) const;
@@ -43,7 +44,8 @@ class PrivacyProfile final {
   /// About the variance of the loss. Not certified: for choosing grids.
   [[nodiscard]] double variance_estimate() const;
 
-  /// About ln E e^(tilt loss) over finite losses. Not certified: for choosing grids. Requires  tilt >= 0.
+  /// About ln E e^(tilt loss) over finite losses. Not certified: for choosing grids.
+  /// Requires  tilt >= 0.
   [[nodiscard]] double log_moment_estimate(double tilt) const;
 
   /// The same noise at a sensitivity smaller by that factor of (0, 1]; only `laplace`, `gaussian`,

@@ -32,8 +32,8 @@ struct Schedule {
 };
 
 /// The laws of the schedule. Snapping laws become Laplace laws and an excess, or pure laws where that would
-/// say nothing. Gaussian laws become one: its mu^2 rounded to the side if it has too many
-/// digits. Throws  InvalidParameter naming the law and the field.
+/// say nothing. Gaussian laws become one: its mu^2 rounded to the side if it has too many digits.
+/// Throws  InvalidParameter naming the law and the field.
 [[nodiscard]] Schedule gather_schedule(std::span<const ComposedLaw> laws, Side side);
 
 }  // namespace epsilog::accounting

@@ -19,7 +19,8 @@ class HttpClient final {
 
   void send(const std::string& request);
   /// Reads what has come, without waiting where `wait` is false. Whether an answer is whole by then: it is
-  /// taken then. Throws  unless it is of 2xx, or if the connection ends.
+  /// taken then.
+  /// Throws  unless it is of 2xx, or if the connection ends.
   bool heard(bool wait);
   [[nodiscard]] int descriptor() const { return descriptor_; }
   /// The last answer, head and body.

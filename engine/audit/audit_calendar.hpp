@@ -26,7 +26,8 @@ class AuditCalendar final {
   /// Whether the calendar stands still after all events so far: a step forwards was not confirmed yet.
   [[nodiscard]] bool stands_still() const;
 
-  /// The same for a policy version. Throws  likewise.
+  /// The same for a policy version.
+  /// Throws  likewise.
   [[nodiscard]] std::string at(const ledger::PolicyVersion& version) const;
 
  private:

@@ -37,8 +37,8 @@ struct RowsRead {
 /// What an audit reads at one instant, in one short transaction: whatever changes (the balances, what is
 /// open, what meta counts), the events, which are few, and where the history ends. All else that it looks at
 /// lies before that end and is what it was then, whenever it is read (ledger.hpp, 7): so decisions, with all
-/// that they refer to, and lines are read later, in slices, and the whole is about this one instant. Requires
-/// the snapshot is held.
+/// that they refer to, and lines are read later, in slices, and the whole is about this one instant.
+/// Requires  the snapshot is held.
 struct AuditSnapshot {
   /// Of what the view shows if it is made now, which it is; afterwards it is let go.
   [[nodiscard]] static AuditSnapshot of(ledger::Snapshot& view);

@@ -28,7 +28,8 @@ class BoundKeys final {
   /// The id of the decision that its key was bound to before, if any.
   /// Throws  LedgerBusy, LedgerIo.
   [[nodiscard]] std::optional<std::string> bind(const ledger::StoredDecision& stored);
-  /// The id of the first decision so far that the key is bound to. Throws  as bind().
+  /// The id of the first decision so far that the key is bound to.
+  /// Throws  as bind().
   [[nodiscard]] std::optional<std::string> bound_to(const std::string& principal, const std::string& key);
 
  private:

@@ -16,7 +16,8 @@ class WorkerThread final {
   /// Waits for the work, and says nothing of its failure.
   ~WorkerThread();
 
-  /// Waits for the work. Throws  what it threw.
+  /// Waits for the work.
+  /// Throws  what it threw.
   void finish();
 
  private:

@@ -131,7 +131,8 @@ struct PolicyDatasets {
   const Dataset& after;
 };
 /// Reports which questions can be asked, and which forms of loss be stated, on one side only, as far as no
-/// line of `keys` says so (policy_diff_askable.cpp). Requires  `keys` are the changes below that place.
+/// line of `keys` says so (policy_diff_askable.cpp).
+/// Requires  `keys` are the changes below that place.
 void compare_askable(const DiffPath& dataset, const PolicyDatasets& sides,
                      std::span<const PolicyChange> keys);
 /// Whether some quantile can be asked on both sides.

@@ -23,7 +23,8 @@ Int128 number_of(double value) {
   return bits >= 0 ? Int128{bits} : Int128{std::numeric_limits<std::int64_t>::min()} - bits;
 }
 
-/// The number that has this place among them. Requires  there is one.
+/// The number that has this place among them.
+/// Requires  there is one.
 double real_of_number(Int128 number) {
   const Int128 bits = number >= 0 ? number : Int128{std::numeric_limits<std::int64_t>::min()} - number;
   return std::bit_cast<double>(static_cast<std::int64_t>(bits));

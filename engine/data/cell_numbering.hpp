@@ -31,7 +31,8 @@ class CellNumbering final {
   /// The cells that satisfy it. A text that the source takes as missing is no cell.
   /// Requires  a comparison of the predicate with this column.
   [[nodiscard]] ValueSet satisfying(const Comparison& comparison) const;
-  /// The cells that satisfy the whole predicate. Requires  it compares no other column.
+  /// The cells that satisfy the whole predicate.
+  /// Requires  it compares no other column.
   [[nodiscard]] ValueSet satisfying_all() const;
 
   /// Cells that stand for all others, in the order of their numbers; the missing one is the last. Of two

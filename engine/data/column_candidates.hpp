@@ -23,8 +23,8 @@ struct ColumnCandidates {
 };
 
 /// The declared `values` of an int or date column in ascending order; else the multiples of `step` in
-/// `bounds`, of a date column every day, counted as its cells are. Throws  Underivable, saying what the
-/// column does not declare.
+/// `bounds`, of a date column every day, counted as its cells are.
+/// Throws  Underivable, saying what the column does not declare.
 [[nodiscard]] ColumnCandidates candidates_of(const Column& column);
 
 /// Finds the candidate of a cell: the one nearest to its value, of two the greater one, whatever lies beyond

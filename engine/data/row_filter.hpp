@@ -58,7 +58,8 @@ class RowFilter final {
 };
 
 /// Whether a missing cell of the column satisfies a comparison: as its stand-in does, or if none stands in
-/// for it, `is missing` alone. Requires  derive() accepted a predicate with it; it compares this column.
+/// for it, `is missing` alone.
+/// Requires  derive() accepted a predicate with it; it compares this column.
 [[nodiscard]] bool holds_for_missing(const Column& column, const Comparison& comparison);
 
 }  // namespace epsilog::engine

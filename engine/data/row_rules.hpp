@@ -45,7 +45,8 @@ class RowRules final {
 
   /// Whether units have ids; otherwise each row is one.
   [[nodiscard]] bool has_unit() const noexcept { return has_unit_; }
-  /// Of the last row that was kept. Requires  has_unit().
+  /// Of the last row that was kept.
+  /// Requires  has_unit().
   [[nodiscard]] const ContributionBound::Admission& admission() const noexcept { return admission_; }
 
  private:

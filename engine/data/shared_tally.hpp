@@ -29,10 +29,12 @@ class SharedTally final {
   [[nodiscard]] const Statistic& statistic() const { return asked_->question.statistic; }
   [[nodiscard]] const JointCells& cells() const { return cells_; }
 
-  /// Of the rows that are in one of cells(). Requires  made.
+  /// Of the rows that are in one of cells().
+  /// Requires  made.
   [[nodiscard]] RowTally& tally() { return *tally_; }
   [[nodiscard]] bool keeps_row_count() const { return keeps_row_count_; }
-  /// After the last row. Requires  the question was taken, and is about the selection.
+  /// After the last row.
+  /// Requires  the question was taken, and is about the selection.
   [[nodiscard]] ExactAnswer answer(const DerivedQuestion& asked, const RowSelection& selection) const;
 
  private:

@@ -33,7 +33,8 @@ class ValueSet final {
   [[nodiscard]] std::vector<char> holds_each(const std::vector<Int128>& ascending) const;
 
   /// What at least `least` of the sets have: all of them, or any. In time n log n of their intervals
-  /// together. Requires  least > 0.
+  /// together.
+  /// Requires  least > 0.
   [[nodiscard]] static ValueSet in_at_least(std::size_t least, std::span<const ValueSet> sets);
   /// What is from first to last and not in it.
   [[nodiscard]] ValueSet missing_from(Int128 first, Int128 last) const;

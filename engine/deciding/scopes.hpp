@@ -41,8 +41,8 @@ struct PlannedCharge {
                                                          const std::string& calendar_time);
 
 /// Returns the budgets in which whatever that principal asks for that purpose counts: the dataset's, or those
-/// of its blocks or periods, once; its lifetime; those that limit the asker. Ensures   they point into the
-/// dataset.
+/// of its blocks or periods, once; its lifetime; those that limit the asker.
+/// Ensures  they point into the dataset.
 [[nodiscard]] std::vector<const Budget*> budgets_of(const Policy& policy, const Dataset& dataset,
                                                     const std::string& principal, const std::string& purpose);
 

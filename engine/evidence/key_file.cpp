@@ -68,8 +68,8 @@ void sync_folder_of(const std::string& file) {
   }
 }
 
-/// A new file of that content, 0600 and durable, but for its name. Throws  KeyUnusable (something is there),
-/// KeyIo; nothing is left.
+/// A new file of that content, 0600 and durable, but for its name.
+/// Throws  KeyUnusable (something is there), KeyIo; nothing is left.
 void write_new(const std::string& file, const std::string& text) {
   const Descriptor descriptor(open_again(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
   if (descriptor.number() < 0) {

@@ -12,7 +12,8 @@ std::string lines_text(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " line" : " lines");
 }
 
-/// Of notes that are said to be the key's. Throws  NotVerified.
+/// Of notes that are said to be the key's.
+/// Throws  NotVerified.
 void require_own(const Checkpoint& checkpoint, const VerifierKey& key) {
   static_cast<void>(verify_attestation(checkpoint, {.log = key}));
 }

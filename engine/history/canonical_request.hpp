@@ -26,10 +26,10 @@ struct StoredRequest {
 [[nodiscard]] StoredRequest parse_stored_request(std::string_view json);
 
 /// What is not taken from whoever asks: a canonical form of more than 65,536 bytes, of a batch more than
-/// 1,048,576 or kBatchRowsMax rows, something that was typed
-/// too long (Request::too_long), or a condition with a fault of the door (Predicate::new_request_fault). For the
-/// door only: to be called after the key was looked up, never of a request that is on record. Throws
-/// InvalidParameter.
+/// 1,048,576 or kBatchRowsMax rows, something that was typed too long (Request::too_long), or a condition
+/// with a fault of the door (Predicate::new_request_fault). For the door only: to be called after the key was
+/// looked up, never of a request that is on record.
+/// Throws  InvalidParameter.
 void require_within_caps(const Request& request, const std::string& canonical);
 
 }  // namespace epsilog::engine

@@ -31,7 +31,8 @@ struct Terms {
 
 /// What the one plans otherwise than the other, in words and in a fixed order; empty: nothing that matters to
 /// who asked, who approved, or the accounts. Limits and balances are no part of it, nor is which period is
-/// the current one. Requires  `asked` has a plan.
+/// the current one.
+/// Requires  `asked` has a plan.
 [[nodiscard]] std::vector<std::string> plan_differences(const Terms& asked, const Terms& now);
 
 /// The one reason of a request that ends because of that; nothing when nothing is planned otherwise.

@@ -22,14 +22,16 @@ void require_assumable(const Derivation& derivation, const Question& question, s
 void require_possible_rows(const Dataset& dataset, std::int64_t rows);
 
 /// How far the answer, or that of each cell, is from the clamped exact one of so many rows, except with
-/// probability alpha; rounded up. It is no larger than the range. Requires  require_assumable().
+/// probability alpha; rounded up. It is no larger than the range.
+/// Requires  require_assumable().
 [[nodiscard]] Rational accuracy_of_count_up(const Plan& plan, std::int64_t rows, const Rational& alpha);
 [[nodiscard]] std::vector<Accuracy> accuracies_of_count(const Plan& plan, std::int64_t rows,
                                                         std::span<const Rational> alphas);
 
 /// Returns [alpha] between which quantiles of so many rows the quantile with that index lies, rounded
 /// outward; nothing of an alpha of which no rank accuracy is told. Of more rows it lies between the same
-/// ones, or nearer. Requires  a plan of quantiles, and there is one; rows >= 1.
+/// ones, or nearer.
+/// Requires  a plan of quantiles, and there is one; rows >= 1.
 [[nodiscard]] std::vector<QuantileReach> reaches_of_count(const Plan& plan, std::size_t quantile,
                                                           std::int64_t rows,
                                                           std::span<const Rational> alphas);

@@ -30,9 +30,8 @@ class BatchCharge final {
 
 /// The delta of a batch, on its grid; nothing where it says none, which then costs the sums of its rows.
 /// `lost`: that of the rows together.
-/// Throws    InvalidParameter unless it lies in (0, 1), is not below `lost` and some budget of the dataset
-/// counts
-///           epsilon and delta.
+/// Throws  InvalidParameter unless it lies in (0, 1), is not below `lost` and some budget of the dataset
+///         counts epsilon and delta.
 [[nodiscard]] std::optional<accounting::Delta> delta_of_batch(const Dataset& dataset, const Request& request,
                                                               accounting::Delta lost);
 

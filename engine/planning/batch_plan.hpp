@@ -12,8 +12,8 @@ namespace epsilog::engine {
 /// What is asked is fixed before anything is drawn, so that the losses of the rows compose as those of the
 /// components of one release do: they add in every measure, for those rows that lose anything of a block's
 /// rows in its account (accounting/proofs/composition.md, sections 1, 7, 8 and 10). A batch with a delta of
-/// its own is charged as one mechanism where epsilon and delta are counted (section 11). Throws  as
-/// make_plan(); of a batch saying which row.
+/// its own is charged as one mechanism where epsilon and delta are counted (section 11).
+/// Throws  as make_plan(); of a batch saying which row.
 [[nodiscard]] Plan plan_request(const Dataset& dataset, const Request& request);
 
 /// What the accounts of blocks have to cover that not every row covers; empty of what is no batch.

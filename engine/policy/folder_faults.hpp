@@ -16,7 +16,8 @@ namespace epsilog::engine {
 
 /// Where that file is, every link followed, if that is below one of the folders, whose links are followed
 /// too; else nothing. A file that is not there yet is where its folder is; a link that leads nowhere, and
-/// what cannot be looked at, is nowhere. Requires  an absolute path.
+/// what cannot be looked at, is nowhere.
+/// Requires  an absolute path.
 [[nodiscard]] std::optional<std::string> resolve_below(const std::vector<std::string>& folders,
                                                        const std::string& path);
 

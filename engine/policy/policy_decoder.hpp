@@ -138,7 +138,8 @@ void decode_limits(const yaml::Node& node, const Askers& askers, Dataset& datase
 [[nodiscard]] std::optional<Approvals> decode_approvals(const yaml::Node& node, const Mark& owner,
                                                         const Askers& askers, Faults& faults);
 void decode_reservations(const yaml::Node& node, const Mark& owner, Dataset& dataset, Faults& faults);
-/// `node` may be nullptr. Ensures  dataset.release is complete.
+/// `node` may be nullptr.
+/// Ensures  dataset.release is complete.
 void decode_release(const yaml::Node* node, Dataset& dataset, Faults& faults);
 
 /// Rules between sections (policy_rules.cpp).

@@ -18,7 +18,8 @@ namespace epsilog::engine {
 [[nodiscard]] std::string value_text(const Limit& limit);    ///< "{each: role, epsilon: 1}"
 [[nodiscard]] std::string value_text(const Forbid& rule);    ///< "{principals: [bob]}"
 [[nodiscard]] std::string value_text(const Approvals& approvals);
-/// Of the amounts under `above`, and `within`. Requires  approvals.above.
+/// Of the amounts under `above`, and `within`.
+/// Requires  approvals.above.
 [[nodiscard]] std::string above_text(const Approvals& approvals);  ///< "{required: 2, by: …}"
 [[nodiscard]] std::string value_text(const UnitOfPrivacy& unit);   ///< "{id: …, max_rows: 3}"
 [[nodiscard]] std::string value_text(const Rows& rows);            ///< "{max: 1000}"

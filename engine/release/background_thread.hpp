@@ -6,8 +6,9 @@
 
 namespace epsilog::engine {
 
-/// It takes no signal meant for the program. Requires  `work` does not throw.
-/// Throws  std::system_error if there can be no thread; nothing was done then.
+/// It takes no signal meant for the program.
+/// Requires  `work` does not throw.
+/// Throws    std::system_error if there can be no thread; nothing was done then.
 [[nodiscard]] std::thread start_background_thread(std::function<void()> work);
 
 }  // namespace epsilog::engine

@@ -34,7 +34,8 @@ class DecisionCall final {
   /// Requires  its fate is not lacks_bits.
   /// Throws    what it failed with.
   [[nodiscard]] std::optional<std::vector<Answer>> take_answers(GroupMember& member);
-  /// Reads what the last draw lacked. Throws  what the source throws.
+  /// Reads what the last draw lacked.
+  /// Throws  what the source throws.
   void supply_more() { bits_.supply_more(); }
 
  private:

@@ -57,8 +57,8 @@ enum class LockWait { brief, full };
 /// Throws   LedgerBusy if it was not taken in time: nothing of it happened.
 void record_in_group(EngineState& state, GroupMember& member, LockWait patience);
 
-/// Requires  the caller leads in state.commit_queue() with that member. Ensures  its fate, and those of the others it
-/// took; the lead is given up.
+/// Requires  the caller leads in state.commit_queue() with that member.
+/// Ensures   its fate, and those of the others it took; the lead is given up.
 void commit_group(EngineState& state, GroupMember& own, LockWait patience) noexcept;
 
 /// What data were read for, and is recorded in a transaction of its own: leads at its tick, with nobody

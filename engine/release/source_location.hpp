@@ -30,7 +30,8 @@ namespace epsilog::engine {
 [[nodiscard]] Dataset with_source_in_folders(Dataset dataset, const std::string& base_dir,
                                              const Folders& folders);
 /// What a curator can do about a source that is not where its dataset says, as the rest of a sentence; ""
-/// where something is there. Requires  dataset.has_source().
+/// where something is there.
+/// Requires  dataset.has_source().
 [[nodiscard]] std::string advice_on_missing(const Dataset& dataset, const std::string& base_dir);
 /// Opens the source of a dataset as a ledger has it.
 /// Throws  as `open`, with that advice.
@@ -47,8 +48,8 @@ template <class Open>
 /// Whether both lead to one place, as far as their texts tell: no link is followed.
 [[nodiscard]] bool same_location(const std::string& path, const std::string& other);
 
-/// Where the source is found, as the ledger stands where `reader` looks. Requires  dataset.has_source(), and
-/// the policy is the active one there.
+/// Where the source is found, as the ledger stands where `reader` looks.
+/// Requires  dataset.has_source(), and the policy is the active one there.
 template <class Reader>
 [[nodiscard]] std::string location(Reader& reader, const AppliedPolicy& active, const Dataset& dataset) {
   if (auto moved = reader.location(dataset.name)) return std::move(*moved);

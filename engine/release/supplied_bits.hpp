@@ -29,7 +29,8 @@ class SuppliedBits final : public mechanisms::BitSource {
   /// Has so many from the first on, or more.
   /// Throws  what the source throws: then it has what it had.
   void supply(std::size_t bytes);
-  /// Has what the last draw lacked, and at least twice what there was. Throws  likewise.
+  /// Has what the last draw lacked, and at least twice what there was.
+  /// Throws  likewise.
   void supply_more();
   /// The next draw begins with the first bit.
   void rewind() noexcept { used_ = 0; }

@@ -24,7 +24,8 @@ class SourceText final {
 
   [[nodiscard]] std::string_view text() const noexcept { return text_; }
   [[nodiscard]] std::size_t lines() const noexcept { return starts_.size(); }
-  /// Without its line break. Requires  line < lines().
+  /// Without its line break.
+  /// Requires  line < lines().
   [[nodiscard]] std::string_view line(std::size_t line) const;
   /// Counts from 1, in code points, of a place given from 0, in bytes (as yaml-cpp's marks are).
   [[nodiscard]] Mark mark(std::size_t line, std::size_t byte) const;
@@ -45,8 +46,9 @@ class SourceText final {
 /// character, a carriage return alone, a tab in the indentation, a directive.
 [[nodiscard]] std::optional<Problem> find_bad_character(const SourceText& source);
 
-/// The length of the quoted scalar at the start of `rest`, both quotes included; nothing if it does
-/// not end there. Requires  rest starts with a quote.
+/// The length of the quoted scalar at the start of `rest`, both quotes included; nothing if it does not end
+/// there.
+/// Requires  rest starts with a quote.
 [[nodiscard]] std::optional<std::size_t> quoted_length(std::string_view rest);
 
 /// The first quote or bracket that is left open. Only asked after the parser gave up: it takes the

@@ -137,8 +137,8 @@ std::unique_ptr<HeldFiles> hold(const LedgerFiles& files, Connection::Role role)
   EPSILOG_INVARIANT(false);
 }
 
-/// SQLite could not open it for writing. Throws  LedgerBusy where this user may write to it; LedgerUnusable
-/// otherwise, if it must be.
+/// SQLite could not open it for writing.
+/// Throws  LedgerBusy where this user may write to it; LedgerUnusable otherwise, if it must be.
 void refuse_read_only_opening(const std::string& path, bool must) {
   const int error = errno_of_access(path, W_OK);
   if (error == 0) {

@@ -164,7 +164,8 @@ class Connection final {
   /// Throws  StorageFailure if a read of its files has failed so far.
   void require_no_read_error();
 
-  /// Whether the names of the ledger still lead to the files that are open. Throws  as HeldFiles::is_in_place().
+  /// Whether the names of the ledger still lead to the files that are open.
+  /// Throws  as HeldFiles::is_in_place().
   [[nodiscard]] bool is_in_place() const;
 
   [[nodiscard]] sqlite3* handle() { return database_.getHandle(); }

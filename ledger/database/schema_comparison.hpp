@@ -24,7 +24,8 @@ using Schema = std::map<std::string, std::string>;  ///< "table charge" -> its S
 [[nodiscard]] std::vector<std::string> schema_differences(const Schema& shipped, const Schema& stored);
 
 /// A digest of the same parts to the byte, blanks and comments with them, in the order in which they were
-/// made. Throws  as read_schema.
+/// made.
+/// Throws  as read_schema.
 [[nodiscard]] std::string schema_digest(Connection& connection);
 /// That of a new ledger, as the SQLite that this was written with makes it: who finds it need not compare.
 /// With another SQLite, or where a part was made again, it may differ, and then the parts are compared.

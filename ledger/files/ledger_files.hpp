@@ -54,8 +54,7 @@ class Descriptor final {
 
 /// Resolves the directory part of `path`.
 /// Throws  LedgerUnusable if there is no such directory, or its path is too long for SQLite; InvalidParameter
-/// for
-///         a path that names no file.
+///         for a path that names no file.
 [[nodiscard]] LedgerFiles locate(const std::string& path);
 
 /// Ensures  the database is a regular file with one name.
@@ -100,9 +99,11 @@ void mend_modes_beside(const LedgerFiles& files);
 /// At most `most` bytes of a regular file, never waiting for anybody; nothing for anything else.
 [[nodiscard]] std::optional<std::string> read_small_file(const std::string& path, std::size_t most);
 
-/// False only where nothing has that name. Throws  LedgerBusy, LedgerUnusable: it cannot be told.
+/// False only where nothing has that name.
+/// Throws  LedgerBusy, LedgerUnusable: it cannot be told.
 [[nodiscard]] bool exists(const std::string& path);
-/// 0 when absent. Throws  likewise.
+/// 0 when absent.
+/// Throws  likewise.
 [[nodiscard]] off_t size_of(const std::string& path);
 
 /// Makes the entries of a directory durable.

@@ -9,7 +9,8 @@
 namespace epsilog::ledger {
 
 /// Whether L-wal and L-shm are not there, or hold nothing: the log is an empty file, the index has the size
-/// of one. Throws  LedgerBusy, LedgerUnusable: it cannot be told.
+/// of one.
+/// Throws  LedgerBusy, LedgerUnusable: it cannot be told.
 [[nodiscard]] bool is_log_empty(const LedgerFiles& files);
 
 /// Removes L-wal and L-shm that a deleted database left.

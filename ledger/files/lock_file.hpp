@@ -49,7 +49,8 @@ class LockFile final {
 
 /// Opens a lock file for reading and writing, and makes it if it is not there. It gets the owner and the
 /// access of the ledger, whoever makes it: what root left behind must not keep the owner out, and whoever may
-/// read the ledger may read what L.lock says of it. Throws  LedgerBusy, LedgerUnusable.
+/// read the ledger may read what L.lock says of it.
+/// Throws  LedgerBusy, LedgerUnusable.
 [[nodiscard]] Descriptor open_lock_file(const LedgerFiles& files, const std::string& path);
 
 /// The same rights again, of one that was opened before.

@@ -75,7 +75,8 @@ class ProcessLock final {
   [[nodiscard]] bool take_until(Deadline deadline);
   /// Repeatable.
   void give_back() noexcept;
-  /// L.lock, to be read and written. Requires  it is taken.
+  /// L.lock, to be read and written.
+  /// Requires  it is taken.
   [[nodiscard]] int file() const noexcept;
 
  private:

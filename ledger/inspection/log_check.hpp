@@ -19,8 +19,9 @@ namespace epsilog::ledger {
 
 class LogCheck final {
  public:
-  /// Up to that end. `between_steps` is called where nothing is in use, now and then: what is left to read may be
-  /// read by another transaction. Requires  all of them outlive this.
+  /// Up to that end. `between_steps` is called where nothing is in use, now and then: what is left to read
+  /// may be read by another transaction.
+  /// Requires  all of them outlive this.
   LogCheck(Connection& connection, const HistoryEnd& end,
            const std::function<void(const StoredFault&)>& fault, const std::function<void()>& between_steps);
 

@@ -44,7 +44,8 @@ class StoredNodes final {
  public:
   StoredNodes(std::uint64_t size, NodeSource stored) : size_(size), stored_(stored) { require_size(size); }
 
-  /// The last of the full ones that the size falls into. Requires  size has that bit.
+  /// The last of the full ones that the size falls into.
+  /// Requires  size has that bit.
   [[nodiscard]] Hash last_full(unsigned level) {
     return full({.level = level, .number = (size_ >> level) - 1});
   }

@@ -13,7 +13,8 @@ namespace epsilog::ledger {
   return c >= '0' && c <= '9';
 }
 
-/// Requires  the line outlives it. Throws  LedgerCorrupt saying at which byte and what is wrong.
+/// Requires  the line outlives it.
+/// Throws    LedgerCorrupt saying at which byte and what is wrong.
 class CanonicalTokens final {
  public:
   explicit CanonicalTokens(std::string_view line) : line_(line) {}
@@ -52,7 +53,8 @@ class CanonicalTokens final {
   std::size_t at_ = 0;
 };
 
-/// The bytes that {"hex":…} stands for. Throws  LedgerCorrupt, also if they are UTF-8.
+/// The bytes that {"hex":…} stands for.
+/// Throws  LedgerCorrupt, also if they are UTF-8.
 [[nodiscard]] std::string bytes_of_hex(std::string_view hex);
 
 /// Two lower-case digits a byte; false: it is something else, and `bytes` is of no use.

@@ -12,7 +12,8 @@
 
 namespace epsilog::ledger {
 
-/// Of the operating system. Throws  EntropyUnavailable.
+/// Of the operating system.
+/// Throws  EntropyUnavailable.
 [[nodiscard]] DataToken draw_token();
 /// Of 64 lower-case hexadecimal digits; none of any other text.
 [[nodiscard]] std::optional<DataToken> token_of_text(std::string_view text);

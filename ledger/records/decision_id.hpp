@@ -22,12 +22,14 @@ namespace epsilog::ledger {
 /// 26 characters of the alphabet, the first at most '7'.
 [[nodiscard]] bool is_id(std::string_view text);
 
-/// The 128 bits that an id is. Requires  is_id(). Bytes order as ids do.
+/// The 128 bits that an id is.
+/// Requires  is_id(). Bytes order as ids do.
 [[nodiscard]] std::array<std::uint8_t, 16> id_bytes(std::string_view id);
 /// Ensures  is_id(), and id_bytes() gives the bytes again.
 [[nodiscard]] std::string id_text(const std::array<std::uint8_t, 16>& bytes);
 
-/// Random bytes of the operating system. Throws  EntropyUnavailable.
+/// Random bytes of the operating system.
+/// Throws  EntropyUnavailable.
 [[nodiscard]] std::array<std::uint8_t, 16> random_128();
 [[nodiscard]] std::array<std::uint8_t, 32> random_256();
 /// 128 random bits as 32 lower-case hexadecimal digits.

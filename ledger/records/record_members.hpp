@@ -174,7 +174,8 @@ class MemberWriter final {
 /// Reads the members of one object from its brace on.
 class MemberReader final {
  public:
-  /// `head`: is filled; nullptr within what is no line. Requires  what is referred to outlives this.
+  /// `head`: is filled; nullptr within what is no line.
+  /// Requires  what is referred to outlives this.
   MemberReader(CanonicalTokens& tokens, Line* head, DecimalsOfAccount decimals);
 
   /// After the last member.

@@ -206,7 +206,8 @@ using DecimalsOfAccount = accounting::CallbackRef<int(std::int64_t account)>;
 
 /// The member "release" of a plan's line, which is also how its row keeps it; "" without a release.
 [[nodiscard]] std::string release_text(const PlanRecord& plan);
-/// Fills `release` and `post_processing`. Throws  LedgerCorrupt.
+/// Fills `release` and `post_processing`.
+/// Throws  LedgerCorrupt.
 void parse_release_text(std::string_view text, PlanRecord& plan);
 
 }  // namespace epsilog::ledger

@@ -17,12 +17,14 @@
 
 namespace epsilog::ledger {
 
-/// Milliseconds since 1970; 0 of "". Throws  LedgerCorrupt of what is no time.
+/// Milliseconds since 1970; 0 of "".
+/// Throws  LedgerCorrupt of what is no time.
 [[nodiscard]] inline std::int64_t stored_time(const std::string& text) {
   return text.empty() ? 0 : parse_time(text);
 }
 
-/// Yes and no are 1 and 0. Throws  LedgerCorrupt naming `what` of another number.
+/// Yes and no are 1 and 0.
+/// Throws  LedgerCorrupt naming `what` of another number.
 [[nodiscard]] inline bool stored_truth(std::int64_t number, const char* what) {
   if (number == 0 || number == 1) return number == 1;
   throw LedgerCorrupt(std::string(what) + ": is neither 0 nor 1");

@@ -38,7 +38,8 @@ bool is_on_record(Connection& db, const Meta& meta, const std::string& poison) {
   return last && last->cause == "poisoned" && last->why.starts_with(poison);
 }
 
-/// What L.lock remembers and the ledger does not have. Requires  a transaction that has written nothing.
+/// What L.lock remembers and the ledger does not have.
+/// Requires  a transaction that has written nothing.
 std::optional<AcceptedRollback> missing_lines(TransactionState& begun) {
   Connection& db = begun.ledger->writer();
   const EndMarkReading remembered = read_end_mark(begun.ledger->writer_lock_file());

@@ -27,8 +27,9 @@ struct ReplicaContent {
 ///
 /// What follows the last right trailer is left out, if it is torn (ReplicaTail) or lines that the ledger has.
 /// Other lines there were changed, and so was what is wrong and has a trailer after it: somebody may have
-/// been told of them. They are passed over only where that is accepted. Throws  LedgerCorrupt, saying what
-/// would be dropped; NeedsFeature, of what is right or follows it; ReplicaUnavailable; StorageFailure.
+/// been told of them. They are passed over only where that is accepted.
+/// Throws  LedgerCorrupt, saying what would be dropped; NeedsFeature, of what is right or follows it;
+///         ReplicaUnavailable; StorageFailure.
 [[nodiscard]] ReplicaContent read_replica_content(const ReplicaFile& file, const std::string& path,
                                                   Connection* ledger, std::int64_t kept,
                                                   bool accept_truncated);

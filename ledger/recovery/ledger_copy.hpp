@@ -9,7 +9,8 @@ namespace epsilog::ledger {
 
 /// All pages of the one, as its transaction sees them, as one transaction of the other. `progress` is told
 /// which part is done, 0..1.
-/// Requires  `to` is in no transaction. Throws  StorageFailure; what `progress` throws.
+/// Requires  `to` is in no transaction.
+/// Throws    StorageFailure; what `progress` throws.
 void copy_pages(Connection& from, Connection& to, accounting::CallbackRef<void(double)> progress = {});
 
 /// The same into a file that nobody else knows, with nothing left in its log.

@@ -14,7 +14,8 @@ namespace epsilog::ledger {
 
 /// Row and line of the recovery that comes next, at the ledger time of that reading: its number and time are
 /// those. `meta` and `log` are as they are before, and afterwards as they will be.
-/// Requires  a transaction. Throws  StorageFailure, LedgerCorrupt, EntropyUnavailable.
+/// Requires  a transaction.
+/// Throws    StorageFailure, LedgerCorrupt, EntropyUnavailable.
 void append_recovery(Connection& db, Meta& meta, RecordLog& log, RecoveryEvent event,
                      const ClockReading& reading);
 

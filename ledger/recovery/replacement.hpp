@@ -41,7 +41,8 @@ class WriterLockGuard final {
 
 /// All pages of the file that was made, as one transaction of the ledger's own log. `decisions`: how many the
 /// two have in common, or that nobody was told of.
-/// Requires  the turn is held. Throws  StorageFailure, LedgerBusy.
+/// Requires  the turn is held.
+/// Throws    StorageFailure, LedgerBusy.
 void replace_pages(LedgerState& ledger, const LedgerFiles& made, std::int64_t decisions);
 
 }  // namespace epsilog::ledger

@@ -25,7 +25,8 @@ struct ReplicaCalls {
 [[nodiscard]] ReplicaCalls& replica_calls() noexcept;
 
 /// A file that is not there has only its name to go by: as L.poisoned it would poison, as L.lock be written
-/// over. Throws  ReplicaUnavailable for a name of a file of the ledger.
+/// over.
+/// Throws  ReplicaUnavailable for a name of a file of the ledger.
 void require_not_of_ledger(const std::string& path, const LedgerFiles& files);
 
 /// Thread-safety: one owner.

@@ -73,7 +73,8 @@ class Replication final {
 
 /// Compares a replica with the first `size` lines of the ledger, writes again what is not known to be on its
 /// disk, and appends what is missing. `said`: as of read_replica(). Returns where it ends.
-/// Requires  a transaction. Throws  as read_replica(); nothing is written then.
+/// Requires  a transaction.
+/// Throws    as read_replica(); nothing is written then.
 ReplicaEnd catch_up(ReplicaFile& file, const Replica& replica, Connection& connection, std::int64_t size,
                     const ReplicaEnd& said);
 

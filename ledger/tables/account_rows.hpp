@@ -21,8 +21,8 @@ namespace epsilog::ledger {
 /// Thread-safety: one owner.
 class AccountRows final {
  public:
-  /// None when there is no such account, which is not remembered: it may be opened. Throws  as
-  /// find_account().
+  /// None when there is no such account, which is not remembered: it may be opened.
+  /// Throws  as find_account().
   [[nodiscard]] std::optional<AccountState> find(Connection& connection, std::int64_t id);
   [[nodiscard]] std::optional<AccountState> find(Connection& connection, const AccountName& name);
   /// Those that exist, in the order of `names`.

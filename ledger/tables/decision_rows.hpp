@@ -44,7 +44,8 @@ void insert_decision(Connection& connection, Meta& meta, const DecisionRecord& r
 [[nodiscard]] std::int64_t outcome_number(Outcome outcome);
 /// Throws  LedgerCorrupt if there is no such.
 [[nodiscard]] Outcome outcome_of(std::int64_t number);
-/// By its word (outcome_name()). Throws  likewise.
+/// By its word (outcome_name()).
+/// Throws  likewise.
 [[nodiscard]] Outcome outcome_named(std::string_view word);
 /// What the movements of a decision charge: what it spends, or keeps reserved.
 [[nodiscard]] std::vector<Charge> charges_of(const DecisionRecord& record);

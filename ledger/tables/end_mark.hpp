@@ -54,7 +54,8 @@ struct EndMarkReading {
 /// Returns   0, or errno.
 [[nodiscard]] int write_end_mark(int lock_file, const EndMark& end);
 
-/// The end of the ledger as this connection sees it. Requires  a ledger with at least one line.
+/// The end of the ledger as this connection sees it.
+/// Requires  a ledger with at least one line.
 /// Throws    StorageFailure, LedgerCorrupt.
 [[nodiscard]] EndMark end_mark_of(Connection& connection);
 

@@ -41,8 +41,10 @@ inline constexpr std::array kNumberedTables{
 
 /// All throw StorageFailure, LedgerCorrupt. `between_steps` is called between two steps, when nothing is in use.
 
-/// Of what is there now. Requires  one transaction.
-/// Throws  only what another attempt may not meet: what cannot be read is left open, and met by who reads it.
+/// Of what is there now.
+/// Requires  one transaction.
+/// Throws    only what another attempt may not meet: what cannot be read is left open, and met by who reads
+///           it.
 [[nodiscard]] HistoryEnd read_history_end(Connection& connection);
 [[nodiscard]] std::int64_t rows_up_to(Connection& connection, const NumberedTable& table, std::int64_t last,
                                       const std::function<void()>& between_steps);

@@ -33,7 +33,8 @@ class NewLedgerFile final {
 /// Throws  LedgerUnusable if one of the names is taken that a ledger there would have or find, saying so if
 ///         it is one of a development version.
 void require_nothing_there(const LedgerFiles& files);
-/// Of mode 0750, if only that is missing. Throws  LedgerUnusable, LedgerBusy.
+/// Of mode 0750, if only that is missing.
+/// Throws  LedgerUnusable, LedgerBusy.
 void make_directory_if_missing(const std::string& path);
 
 /// Where a new ledger gets its name, while this process has the writer lock of that place.
@@ -54,8 +55,9 @@ bool make_ledger_file(const std::string& path, const Options& options,
                       accounting::CallbackRef<void(Connection&, const NewLedgerTarget&)> fill,
                       accounting::CallbackRef<bool(const std::string&)> accept = {});
 
-/// Writes the end of a ledger that just got its name into L.lock, and warns if that fails: the next writer does
-/// it. Requires  the writer lock, of which `lock_file` is the file.
+/// Writes the end of a ledger that just got its name into L.lock, and warns if that fails: the next writer
+/// does it.
+/// Requires  the writer lock, of which `lock_file` is the file.
 void write_first_end_mark(const LedgerFiles& files, int lock_file, const EndMark& end,
                           const Options& options) noexcept;
 

@@ -6,8 +6,8 @@
 
 namespace epsilog::ledger {
 
-/// Tables, indices, triggers and the numbers by which the file is known. Requires  an empty file, a
-/// transaction.
+/// Tables, indices, triggers and the numbers by which the file is known.
+/// Requires  an empty file, a transaction.
 void make_tables(Connection& connection);
 /// The one row of meta, as it is.
 void insert_meta(Connection& connection, const Meta& meta);

@@ -44,7 +44,8 @@ class RecordLog final {
   void drop_lines() noexcept { kept_.reset(); }
 
   /// Writes the line of a row that was just written, and what the tree keeps of it. Returns its index.
-  /// Requires  a transaction. Throws  StorageFailure, EntropyUnavailable, InvalidParameter as line_text().
+  /// Requires  a transaction.
+  /// Throws    StorageFailure, EntropyUnavailable, InvalidParameter as line_text().
   std::int64_t append(Connection& connection, std::int64_t row, Record record);
   /// The same for a line whose random bytes are given.
   std::int64_t append(Connection& connection, std::int64_t row, const Line& line);
@@ -61,7 +62,8 @@ class RecordLog final {
 /// The number that `log` has for it.
 [[nodiscard]] std::int64_t kind_number(const Record& record);
 
-/// Leaves and nodes as they are stored. Throws  LedgerCorrupt naming what is missing.
+/// Leaves and nodes as they are stored.
+/// Throws  LedgerCorrupt naming what is missing.
 void read_nodes(Connection& connection, unsigned level, std::uint64_t first, std::span<Hash> hashes);
 
 /// line_text() with the measures of the accounts that the connection has.

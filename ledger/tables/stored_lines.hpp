@@ -11,7 +11,8 @@ namespace epsilog::ledger {
 /// Thread-safety: one owner.
 class StoredLines final {
  public:
-  /// From that number on, those before `end`. Requires  the connection outlives this.
+  /// From that number on, those before `end`.
+  /// Requires  the connection outlives this.
   StoredLines(Connection& connection, std::int64_t from, std::int64_t end = INT64_MAX);
 
   /// Goes to the next one: false after the last.

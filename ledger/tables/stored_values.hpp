@@ -33,8 +33,9 @@ struct StoredValues {
 /// Whether making them briefer may change anything: then the plan is looked for.
 [[nodiscard]] bool may_be_brief(const DecisionRecord& record);
 
-/// Fills `component_values` and `values` of the record. Requires  likewise.
-/// Throws  LedgerCorrupt naming the column, also where values are not written out and do not follow.
+/// Fills `component_values` and `values` of the record.
+/// Requires  likewise.
+/// Throws    LedgerCorrupt naming the column, also where values are not written out and do not follow.
 void read_values(const StoredValues& stored, const ReleaseRecord* release,
                  const accounting::PostProcessing& post_processing, DecisionRecord& record);
 

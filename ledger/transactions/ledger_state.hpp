@@ -54,12 +54,14 @@ class LedgerState final {
   /// Requires  the turn is held.
   [[nodiscard]] SchemaWatch& schema_watch() noexcept { return schema_watch_; }
 
-  /// Of the writer's connection. Requires  the turn is held.
+  /// Of the writer's connection.
+  /// Requires  the turn is held.
   [[nodiscard]] LedgerTipCache& tip_cache() noexcept { return tip_cache_; }
 
   /// Requires  the turn is held.
   [[nodiscard]] Replication& replication() noexcept { return replication_; }
-  /// L.lock. Requires  the turn is held.
+  /// L.lock.
+  /// Requires  the turn is held.
   [[nodiscard]] int writer_lock_file() const noexcept { return writer_lock_file_; }
   /// The replica that a policy version names; none if nobody knows.
   [[nodiscard]] std::optional<Replica> replica_of_policy(const PolicyVersion& version) const;
@@ -105,7 +107,8 @@ class LedgerState final {
   /// Throws    LinesMissing, LedgerBusy (L.lock cannot be read), StorageFailure, LedgerCorrupt.
   void require_marked_end(const LedgerTip& tip);
   /// Writes the end of the ledger into L.lock, after COMMIT returned. If that fails, it warns and the next
-  /// turn does it. Requires  the turn is held.
+  /// turn does it.
+  /// Requires  the turn is held.
   void update_end_mark(const EndMark& end) noexcept;
   /// What L.lock remembers, for a reader: before its snapshot begins.
   /// Throws  LedgerBusy.
@@ -138,7 +141,8 @@ class LedgerState final {
   void warn(const std::string& message) const noexcept;
 
   /// The tree of the first `size` lines, which a reader asks for. What was read of it before is gone on from,
-  /// where the line that was its last still stands. Throws  StorageFailure, LedgerCorrupt.
+  /// where the line that was its last still stands.
+  /// Throws  StorageFailure, LedgerCorrupt.
   [[nodiscard]] TreeHead tree(Connection& reader, std::int64_t size);
 
   [[nodiscard]] std::unique_ptr<Connection> take_reader();

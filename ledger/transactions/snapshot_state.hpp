@@ -21,7 +21,8 @@ class SnapshotState final {
   SnapshotState(const SnapshotState&) = delete;
   SnapshotState& operator=(const SnapshotState&) = delete;
 
-  /// Begins the transaction. Requires  it has not begun.
+  /// Begins the transaction.
+  /// Requires  it has not begun.
   void begin();
   /// Requires  no statement is in use.
   void end() noexcept;
@@ -67,7 +68,8 @@ class SnapshotState final {
   }
 
   /// The row of meta, which each slice reads once at most.
-  /// Requires  within run_read(). Throws  LedgerCorrupt.
+  /// Requires  within run_read().
+  /// Throws    LedgerCorrupt.
   [[nodiscard]] const Meta& meta() {
     if (!meta_) meta_ = read_meta(*connection);
     return *meta_;

@@ -166,7 +166,8 @@ class TransactionState final {
   void replicate_under(const PolicyVersion& version);
   /// Before COMMIT: what will be written has a place. Returns what meta says of the replica.
   [[nodiscard]] std::int64_t reserve_in_replica();
-  /// After it. Throws  ReplicaBehind with what was recorded.
+  /// After it.
+  /// Throws  ReplicaBehind with what was recorded.
   void write_to_replica(const TreeHead& tree, std::vector<StoredDecision>& committed);
 
   // transaction.cpp

@@ -2,7 +2,8 @@
 // e^-y. Proof: mechanisms/proofs/tolerance.md, with the error of each function.
 //
 // Directions  MPFR_RNDU or MPFR_RNDD; the result is a bound of the exact value on that side, at the
-//             precision of the argument. Requires  MPFR's exponent range is the default one.
+//             precision of the argument.
+// Requires    MPFR's exponent range is the default one.
 #pragma once
 
 #include <cstdint>

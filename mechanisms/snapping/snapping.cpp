@@ -38,7 +38,8 @@ DyadicParts dyadic_parts(double value) {
   return {std::signbit(value) ? -significand : significand, std::max(biased, 1) - 1023 - kStored};
 }
 
-/// k for value = 2^k; nullopt otherwise. Requires  a finite value.
+/// k for value = 2^k; nullopt otherwise.
+/// Requires  a finite value.
 std::optional<int> log2_of_power(double value) {
   const DyadicParts parts = dyadic_parts(value);
   if (parts.significand <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(parts.significand))) {
@@ -47,7 +48,8 @@ std::optional<int> log2_of_power(double value) {
   return parts.exponent + std::countr_zero(static_cast<std::uint64_t>(parts.significand));
 }
 
-/// significand * 2^exponent. Requires  that it is a double, or beyond the largest.
+/// significand * 2^exponent.
+/// Requires  that it is a double, or beyond the largest.
 double double_of(std::int64_t significand, int exponent) {
   const DefaultFloatingPoint floating_point;
   return std::ldexp(static_cast<double>(significand), exponent);

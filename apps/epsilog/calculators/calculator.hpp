@@ -15,7 +15,8 @@ template <class Arguments>
 struct Form {
   std::vector<Option<Arguments>> options;
   std::vector<std::string_view> results;  ///< figures of the calculation that --batch adds as columns
-  /// Called with at least the options that the form requires. Throws  UsageError, InvalidParameter.
+  /// Called with at least the options that the form requires.
+  /// Throws  UsageError, InvalidParameter.
   Calculation (*calculate)(const Arguments& arguments) = nullptr;
 };
 

@@ -22,12 +22,14 @@ using accounting::Rational;
 
 /// Throws  UsageError unless the text is a positive number that is at least one step of epsilon's grid.
 [[nodiscard]] Rational epsilon_argument(const std::string& text);
-/// The value of `text`, if it may be an epsilon. Throws  as epsilon_argument.
+/// The value of `text`, if it may be an epsilon.
+/// Throws  as epsilon_argument.
 [[nodiscard]] Rational checked_epsilon(const Rational& value, const std::string& text);
 
 /// Throws  UsageError unless the text is a number in (0, 1) that is at least one step of delta's grid.
 [[nodiscard]] Rational delta_argument(const std::string& text);
-/// The value of `text`, if it may be a delta. Throws  as delta_argument.
+/// The value of `text`, if it may be a delta.
+/// Throws  as delta_argument.
 [[nodiscard]] Rational checked_delta(const Rational& value, const std::string& text);
 
 /// Those of --alpha, or 0.05.

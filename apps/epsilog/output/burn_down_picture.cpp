@@ -25,7 +25,8 @@ constexpr std::int64_t kTenths = 10;
 constexpr std::int64_t kWidth = 640 * kTenths;
 constexpr std::int64_t kHeight = 120 * kTenths;
 
-/// part of whole, of `size`, rounded down. Requires  whole > 0.
+/// part of whole, of `size`, rounded down.
+/// Requires  whole > 0.
 std::int64_t scaled(std::int64_t part, std::int64_t whole, std::int64_t size) {
   const Integer scaled =
       Integer(static_cast<long>(part)) * static_cast<long>(size) / static_cast<long>(whole);

@@ -39,7 +39,8 @@ struct Figure {
 [[nodiscard]] std::string binary64_down(const accounting::Rational& value);
 
 /// {`measure`: a decimal of at least 17 digits, never below the bound, or exact}; a figure that does not
-/// apply where there is no bound. Throws  as digits_up.
+/// apply where there is no bound.
+/// Throws  as digits_up.
 [[nodiscard]] Figure bound_figure(const std::string& name, const std::string& measure,
                                   const std::optional<accounting::Rational>& bound);
 

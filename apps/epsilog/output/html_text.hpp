@@ -44,7 +44,8 @@ class HtmlTable final {
 
   /// Requires  as many cells as headings. The heading of a column stands as the cell below it.
   void row(const std::vector<HtmlCell>& cells);
-  /// Ends it. Requires  not ended yet.
+  /// Ends it.
+  /// Requires  not ended yet.
   void end();
 
  private:

@@ -30,8 +30,9 @@ namespace epsilog::command {
 /// each one does.
 [[nodiscard]] std::string narrow_intervals_note(const engine::Answer& answer, const Style& style);
 
-/// Returns how many rows lie between a value and the exact quantile, and where it may be any value; with
-/// an assumed count, between which quantiles it lies. Requires  asks_quantiles(answer).
+/// Returns how many rows lie between a value and the exact quantile, and where it may be any value; with an
+/// assumed count, between which quantiles it lies.
+/// Requires  asks_quantiles(answer).
 [[nodiscard]] std::string rank_accuracy_text(const engine::Answer& answer, const Style& style);
 
 }  // namespace epsilog::command

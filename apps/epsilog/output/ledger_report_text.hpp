@@ -7,7 +7,8 @@
 namespace epsilog::command {
 
 /// Prints part after part, decisions as they are told; keeps to the width of the style, but for tables of
-/// texts. Throws  OutputError; what ReportSheet::tell throws.
+/// texts.
+/// Throws  OutputError; what ReportSheet::tell throws.
 void print_report(const ReportSheet& sheet, Console& console);
 
 }  // namespace epsilog::command

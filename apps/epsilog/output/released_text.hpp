@@ -22,7 +22,8 @@ inline constexpr std::string_view kSuppressed = "x";
 
 /// The value of cell `i`, to the nearest place that the noise leaves: at most a tenth of its scale and at
 /// least a hundredth; of a table with totals, all to the finest of their places. Every digit of a quantile,
-/// and if the style is verbose. kSuppressed of one that is. Requires  i < answer.values.size().
+/// and if the style is verbose. kSuppressed of one that is.
+/// Requires  i < answer.values.size().
 [[nodiscard]] std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style);
 
 /// Whether the cells of a table, as released_text() shows them, add up to its totals as it shows these.
@@ -30,8 +31,8 @@ inline constexpr std::string_view kSuppressed = "x";
 [[nodiscard]] bool adds_up_as_shown(const engine::Answer& answer, const Style& style);
 
 /// The interval of cell `i` beside its value as released_text() shows it: "± 412" where that is all, else
-/// "[0, 36]"; rounded outward to three digits of its width, what released_text() rounded included. Requires
-/// i < the number of intervals.
+/// "[0, 36]"; rounded outward to three digits of its width, what released_text() rounded included.
+/// Requires  i < the number of intervals.
 [[nodiscard]] std::string interval_text(const engine::Answer& answer, std::size_t i,
                                         const mechanisms::AnswerInterval& interval, const Style& style);
 
@@ -49,7 +50,8 @@ inline constexpr std::string_view kSuppressed = "x";
 
 /// A key as a person reads it: "total" where its column is summed over.
 [[nodiscard]] std::string key_text(const std::optional<std::string>& key);
-/// The keys of cell `i`, a column each: "A" or "A, 2024". Requires  i < the number of cells.
+/// The keys of cell `i`, a column each: "A" or "A, 2024".
+/// Requires  i < the number of cells.
 [[nodiscard]] std::string cell_name(const engine::Answer& answer, std::size_t i);
 
 /// Whether a proportion was asked for, a quotient of two counts drawn together: of each cell, of rows with
@@ -62,9 +64,11 @@ inline constexpr std::string_view kSuppressed = "x";
 /// Whether a table was asked for with its totals, each margin of which is drawn by itself.
 [[nodiscard]] bool asks_totals(const engine::Answer& answer);
 /// The columns of whose combinations the component with that index draws the totals: all of those of the
-/// cells, none of the grand total. Requires  asks_totals(answer), and there is one.
+/// cells, none of the grand total.
+/// Requires  asks_totals(answer), and there is one.
 [[nodiscard]] std::vector<std::string> columns_drawn(const engine::Answer& answer, std::size_t component);
-/// "cells", "totals by ward", "the grand total". Requires  as columns_drawn().
+/// "cells", "totals by ward", "the grand total".
+/// Requires  as columns_drawn().
 [[nodiscard]] std::string margin_name(const engine::Answer& answer, std::size_t component);
 
 /// What one mechanism call draws, in words: "sum about the middle of the bounds".
@@ -76,7 +80,8 @@ inline constexpr std::string_view kSuppressed = "x";
 [[nodiscard]] bool asks_days(const engine::Answer& answer);
 /// A value of the answer to the last digit; if it asks_days(), the date: "2024-01-31".
 [[nodiscard]] std::string exact_text(const engine::Answer& answer, const accounting::Rational& value);
-/// The quantile with that index, as asked. Requires  asks_quantiles(answer), and there is one.
+/// The quantile with that index, as asked.
+/// Requires  asks_quantiles(answer), and there is one.
 [[nodiscard]] std::string quantile_text(const engine::Answer& answer, std::size_t i);
 
 /// The largest number of rows of which the quantile with that index may be any value, at that accuracy.

@@ -12,8 +12,8 @@ namespace epsilog::command {
 /// `<path>.XXXXXX`, six characters for the X.
 class NewFile final {
  public:
-  /// `option` begins the messages. Throws  UsageError: something is there already, or no file can be made
-  /// there.
+  /// `option` begins the messages.
+  /// Throws  UsageError: something is there already, or no file can be made there.
   NewFile(std::string option, std::string path);
   ~NewFile();
   NewFile(const NewFile&) = delete;

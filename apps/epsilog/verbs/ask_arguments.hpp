@@ -50,8 +50,9 @@ enum class AskKind { plan, forecast, release, reserve, dummy };
 /// Throws  UsageError.
 void set_delta(const AskArguments& arguments, engine::Request& request);
 
-/// Epsilon is 0 where none was given. `supplied` comes from --value, whatever it says. Throws  UsageError
-/// (--value absent or out of place among others), InvalidParameter (statistic, predicate), InputError.
+/// Epsilon is 0 where none was given. `supplied` comes from --value, whatever it says.
+/// Throws  UsageError (--value absent or out of place among others), InvalidParameter (statistic, predicate),
+///         InputError.
 [[nodiscard]] engine::Request request_of(const AskArguments& arguments, AskKind kind);
 
 /// The number of --assume-count; nothing without.

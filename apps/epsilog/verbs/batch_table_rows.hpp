@@ -60,7 +60,8 @@ struct BatchRequest {
                                                      Console& console);
 
 /// What is asked of an engine: with the epsilons of the accuracies that are wanted, of which `console` is
-/// told. Throws  as Engine::accurate_batch().
+/// told.
+/// Throws  as Engine::accurate_batch().
 [[nodiscard]] engine::Request with_epsilons(BatchRequest asked, const engine::Engine& engine,
                                             Console& console);
 

@@ -28,7 +28,8 @@ struct EvidenceArguments : LedgerArguments {
 /// The content of a file, or of standard input for "-".
 /// Throws  UsageError, InputError.
 [[nodiscard]] std::string file_argument(const std::string& file);
-/// Its checkpoints, at least one. Throws  also NotVerified.
+/// Its checkpoints, at least one.
+/// Throws  also NotVerified.
 [[nodiscard]] std::vector<engine::Checkpoint> checkpoints_argument(const std::string& file);
 
 /// --vkey, --witness and --require, of which every witness is required where it is not given.
@@ -46,7 +47,8 @@ std::vector<engine::Attestation> require_attestations(const std::vector<engine::
 void warn_unsigned(const engine::TrustedKeys& keys, Console& console);
 
 /// What --checkpoint, --vkey, --witness and --require demand of the ledger at a path: looked at now, and
-/// thrown by what is returned, which is called with that path. Throws  as the above.
+/// thrown by what is returned, which is called with that path.
+/// Throws  as the above.
 [[nodiscard]] std::function<void(const std::string& ledger)> evidence_check(
     const EvidenceArguments& arguments, Console& console);
 

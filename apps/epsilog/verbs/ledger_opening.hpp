@@ -15,8 +15,8 @@ namespace epsilog::command {
 void warn_if_poisoned(const std::string& ledger, Console& console);
 
 /// The id of the decision that is meant: a whole id as it stands, else the only id that begins so. What
-/// begins none stays as it is, not to be found. Throws  UsageError when it begins several, or is too short to
-/// tell; as Ledger::open_read_only.
+/// begins none stays as it is, not to be found.
+/// Throws  UsageError when it begins several, or is too short to tell; as Ledger::open_read_only.
 [[nodiscard]] std::string decision_id_argument(const std::string& text, const std::string& ledger);
 /// The same where a request is meant: what begins the ids of several decisions about one request names that
 /// request, whose id is returned. Ids begin with the time, so that those of one request are neighbours.

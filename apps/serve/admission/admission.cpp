@@ -56,7 +56,8 @@ bool Admission::is_within_rate(const std::string& name) {
   return found->second.tokens >= 1;
 }
 
-/// Takes a place if one is free and nobody waits for it. Requires  the lock.
+/// Takes a place if one is free and nobody waits for it.
+/// Requires  the lock.
 bool Admission::Entry::try_take_slot() {
   Admission& all = *admission_;
   std::size_t& taken = curator_ ? all.curator_running_ : all.running_;

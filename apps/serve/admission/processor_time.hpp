@@ -64,7 +64,8 @@ class ProcessorTime final {
     Time left{};  ///< below zero: owed
     Clock::time_point filled_at{};
   };
-  /// The account, filled. Requires  the lock.
+  /// The account, filled.
+  /// Requires  the lock.
   Allowance& refilled_allowance(const std::string& principal);
 
   const std::function<Clock::time_point()> now_;

@@ -64,7 +64,8 @@ class BodyObject final {
   std::vector<std::string> known_;  // names that were asked for
 };
 
-/// Of a route that takes no member. Throws  BadBody unless the body is "" or {}.
+/// Of a route that takes no member.
+/// Throws  BadBody unless the body is "" or {}.
 void expect_empty(std::string_view text);
 
 }  // namespace epsilog::serve

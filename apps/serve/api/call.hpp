@@ -82,7 +82,8 @@ struct Call {
   /// most a tenth of what a principal may have.
   [[nodiscard]] std::size_t refusals_of(std::size_t rows) const;
   /// Requires as many refusals left as there are new questions. Reading, retries and acts upon a request are
-  /// no new questions and go on without any left. Throws  HttpProblem (429).
+  /// no new questions and go on without any left.
+  /// Throws  HttpProblem (429).
   void require_refusals_left(std::size_t new_questions) const;
   /// The decision of {id}, or how its request stands, all of it: seen() says what may leave.
   /// Throws  request_not_found().
@@ -92,21 +93,26 @@ struct Call {
   [[nodiscard]] std::string read_body(std::size_t most);
   /// What there is of the body when it ends or `size` bytes of it are there. Memory is taken for it as its
   /// bytes arrive, never more than twice what is there. If it cannot be refused any more, this waits for
-  /// memory for as long as it takes. Throws  BodyFault; HttpProblem (503) if it can be refused.
+  /// memory for as long as it takes.
+  /// Throws  BodyFault; HttpProblem (503) if it can be refused.
   [[nodiscard]] std::string receive_body(std::size_t size, bool refusable);
   /// Waits for the turn to compute, if it computes, and for a place to answer it in; after a wait that could
-  /// be noticed it decides again who the caller is. Throws  HttpProblem (503), as reidentify_caller().
+  /// be noticed it decides again who the caller is.
+  /// Throws  HttpProblem (503), as reidentify_caller().
   void wait_for_slot();
   /// Decides again who the caller is, as reidentify_caller(), if that was decided so long ago that others would
   /// notice.
   void reidentify_if_stale();
   /// Decides again who the caller is and whether the route is for them, under the policy and the credentials
-  /// of now. Throws  HttpProblem (401, 403), also where the caller is another principal by now.
+  /// of now.
+  /// Throws  HttpProblem (401, 403), also where the caller is another principal by now.
   void reidentify_caller();
   /// A long poll: waits, at most so many seconds and while the client is there, until `found` says that there
   /// is something to tell. Before each look it decides again who the caller is, and asks what the poll
-  /// awaits. Ensures  what was read was read before the caller was decided last: tell what they see of it,
-  /// and read no more. Throws  HttpProblem (429), as reidentify_caller(), what `found` throws.
+  /// awaits.
+  /// Ensures  what was read was read before the caller was decided last: tell what they see of it, and read
+  ///          no more.
+  /// Throws   HttpProblem (429), as reidentify_caller(), what `found` throws.
   void poll(std::int64_t seconds, const std::function<PollCondition()>& awaited,
             const std::function<bool()>& found);
   /// Returns the parameter, a whole number from `least` to `most`; `absent` without it.

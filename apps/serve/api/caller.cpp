@@ -20,7 +20,8 @@ Caller declared_caller(std::shared_ptr<const AccessView> view, const engine::Cre
   return {engine::Actor(found.principal, via), std::move(view), principal, curator_socket};
 }
 
-/// What follows "Bearer ", the only scheme. Throws  HttpProblem.
+/// What follows "Bearer ", the only scheme.
+/// Throws  HttpProblem.
 std::string_view bearer_token(const std::string& authorization) {
   constexpr std::string_view kScheme = "bearer ";
   if (!equals_ignoring_case(std::string_view(authorization).substr(0, kScheme.size()), kScheme)) {

@@ -60,9 +60,11 @@ class LedgerView final {
   /// What was current() last, without a look at the ledger; nullptr before. It may be out of date: to turn
   /// away by it is to say that somebody should come again, and nobody is let in by it.
   [[nodiscard]] std::shared_ptr<const AccessView> last_view() const;
-  /// What is on record now, for who reads rows themselves. Throws  likewise.
+  /// What is on record now, for who reads rows themselves.
+  /// Throws  likewise.
   [[nodiscard]] ledger::Snapshot snapshot() { return reader_.snapshot(); }
-  /// How many decisions there are. Throws  likewise.
+  /// How many decisions there are.
+  /// Throws  likewise.
   [[nodiscard]] std::int64_t decisions();
 
   /// What long polls wait by.

@@ -23,7 +23,8 @@ inline constexpr std::size_t kPageCells = 10'000;
 
 class ListPage final {
  public:
-  /// `name`: of the member that has the decisions. Requires  `call` outlives this.
+  /// `name`: of the member that has the decisions.
+  /// Requires  `call` outlives this.
   ListPage(const Call& call, const std::string& name, command::AnswerKind kind);
 
   /// Writes what the caller sees of it; nothing where it is not there for them.

@@ -27,11 +27,10 @@ struct ParsedRequest {
   std::optional<std::int64_t> assumed_count;  ///< of a plan and of a forecast: of so many rows
 };
 
-/// Throws  BadBody, InvalidParameter: what is wrong with the body; HttpProblem: the key is missing where budget
-/// is spent,
-///         or is not the one of the header. engine::ConcealedDataset, whatever else is wrong, where the
-///         caller may not ask the dataset; but for what bears a key, which may be a retry: the engine says
-///         that of it.
+/// Throws  BadBody, InvalidParameter: what is wrong with the body; HttpProblem: the key is missing where
+///         budget is spent, or is not the one of the header. engine::ConcealedDataset, whatever else is
+///         wrong, where the caller may not ask the dataset; but for what bears a key, which may be a retry:
+///         the engine says that of it.
 [[nodiscard]] ParsedRequest parse_request(std::string_view body, const RequestHead& head,
                                           const Caller& caller, RequestKind kind);
 /// The same of a body that was read; `header_key` is the Idempotency-Key, nullptr without.

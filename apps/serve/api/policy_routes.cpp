@@ -101,7 +101,8 @@ Response diff(Call& call) {
   return json_text_response(200, command::policy_diff_json(comparison));
 }
 
-/// What If-Match says the active policy is. Throws  HttpProblem.
+/// What If-Match says the active policy is.
+/// Throws  HttpProblem.
 std::string expected_sha256(const Call& call) {
   const std::string* tag = call.head.header("if-match");
   if (tag == nullptr) {

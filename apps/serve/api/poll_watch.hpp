@@ -54,7 +54,8 @@ class PollWatch final {
   /// for all without reading what they are.
   using ReadNews = std::function<News(bool first)>;
 
-  /// `read_news` is called by one thread at a time. Throws  Error if there is no descriptor or thread for it.
+  /// `read_news` is called by one thread at a time.
+  /// Throws  Error if there is no descriptor or thread for it.
   explicit PollWatch(ReadNews read_news);
   PollWatch(const PollWatch&) = delete;
   PollWatch& operator=(const PollWatch&) = delete;

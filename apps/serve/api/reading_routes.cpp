@@ -49,7 +49,8 @@ Response me(Call& call) {
   return json_response(200, object);
 }
 
-/// The dataset that is asked about, "" for all. Throws  NotFound.
+/// The dataset that is asked about, "" for all.
+/// Throws  NotFound.
 std::string dataset_of(Call& call) {
   std::string dataset = call.text("dataset");
   if (!dataset.empty()) require_dataset(call.caller, dataset);

@@ -67,7 +67,8 @@ Response token(Call& call) {
   return act(call, [&] { return call.engine().issue_token(call.id, call.caller.actor); });
 }
 
-/// The tag of what was seen. Throws  HttpProblem (428) without it.
+/// The tag of what was seen.
+/// Throws  HttpProblem (428) without it.
 std::string seen_tag(const Call& call) {
   const std::string* tag = call.head.header("if-match");
   if (tag == nullptr) {

@@ -58,7 +58,8 @@ struct Configuration {
 };
 
 /// The configuration that a text says: YAML, read as strictly as a policy. `file` is the name shown in
-/// faults. Throws  PolicyError with every fault found.
+/// faults.
+/// Throws  PolicyError with every fault found.
 [[nodiscard]] Configuration parse_configuration(const std::string& yaml, const std::string& file);
 /// Throws  likewise; InvalidParameter if the file cannot be read, or holds more than 256 KiB.
 [[nodiscard]] Configuration read_configuration(const std::string& path);

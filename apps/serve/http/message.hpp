@@ -31,7 +31,8 @@ struct RequestHead {
   std::optional<std::uint64_t> content_length;             ///< none: no body
   bool keep_alive = true;                                  ///< false if the client closes after this one
 
-  /// nullptr if there is none. Requires  a name in lower case.
+  /// nullptr if there is none.
+  /// Requires  a name in lower case.
   [[nodiscard]] const std::string* header(std::string_view lower_case_name) const;
   /// nullptr if there is none.
   [[nodiscard]] const std::string* parameter(std::string_view name) const;

@@ -33,10 +33,10 @@ struct HeadLimits {
   std::size_t parameters = 32;      ///< of the query; else 400
 };
 
-/// Reads one request; the next one needs a reader of its own, which begins where this one ended.
-/// What is refused is refused at the first byte that shows it, so the outcome, and how many bytes it took, do
-/// not depend on how the bytes were cut into pieces. Thread-safety  none of its own. Memory: at most some
-/// times `head_bytes`.
+/// Reads one request; the next one needs a reader of its own, which begins where this one ended. What is
+/// refused is refused at the first byte that shows it, so the outcome, and how many bytes it took, do not
+/// depend on how the bytes were cut into pieces.
+/// Thread-safety  none of its own. Memory: at most some times `head_bytes`.
 class RequestReader final {
  public:
   enum class State : std::uint8_t {

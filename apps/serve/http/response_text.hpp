@@ -17,12 +17,12 @@ inline constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /// The status line and the headers: Content-Length, Content-Type where there is a body, Cache-Control:
 /// no-store, X-Content-Type-Options: nosniff, Connection: close where `response.close`, and those of the
-/// response. Requires       of the response's headers: names that are tokens in lower case, none twice and
-/// none of the above nor
-///                Transfer-Encoding, Trailer, Upgrade or Keep-Alive; values of printable ASCII and blanks.
+/// response.
+/// Requires       of the response's headers: names that are tokens in lower case, none twice and none of the
+///                above nor Transfer-Encoding, Trailer, Upgrade or Keep-Alive; values of printable ASCII and
+///                blanks.
 /// Throws         InvalidParameter if that is not so, if the status is not 200–599, or if there is a body
-/// without a
-///                type or under 204 or 304, which have none.
+///                without a type or under 204 or 304, which have none.
 /// Thread-safety  pure function.
 [[nodiscard]] std::string response_head(const Response& response);
 

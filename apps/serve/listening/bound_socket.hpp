@@ -30,12 +30,10 @@ class SocketError final : public Error {
 
 /// Binds a stream socket to `path` and listens.
 /// Ensures  The name has `mode`, whatever the umask is, and never had more. The descriptor is CLOEXEC. A
-/// socket
-///          of this user on which no program listens is replaced. Of two processes that try at once one
-///          succeeds.
+///          socket of this user on which no program listens is replaced. Of two processes that try at once
+///          one succeeds.
 /// Throws   SocketError: another program listens there; what is there is no socket (a symbolic link is none),
-/// or
-///          belongs to another user; the path is longer than the 107 bytes of a socket's name; the system
+///          or belongs to another user; the path is longer than the 107 bytes of a socket's name; the system
 ///          refuses.
 [[nodiscard]] int bound_socket(const std::string& path, mode_t mode);
 

@@ -19,7 +19,8 @@ class Inbox final {
   /// Requires  count ≤ view().size().
   void drop(std::size_t count) { begin_ += count; }
 
-  /// As receive(). Requires  empty().
+  /// As receive().
+  /// Requires  empty().
   IoOutcome fill(Deadline due, const Bell& stop) {
     begin_ = end_ = 0;
     return receive(socket_, bytes_, end_, due, stop);

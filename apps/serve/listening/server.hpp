@@ -37,8 +37,9 @@ class Server final {
   /// on which nothing was sent since the last answer, and returns. Requests that are being answered go on;
   /// the next one on their connection is refused (503 stopping). A connection for which there is no place,
   /// thread or descriptor is answered by a refusal (503 too_many_connections), if its socket takes it at
-  /// once, and ends. Sockets take turns, so no crowd on one delays another. Requires  called once. Throws
-  /// Error if a listening socket is broken.
+  /// once, and ends. Sockets take turns, so no crowd on one delays another.
+  /// Requires  called once.
+  /// Throws    Error if a listening socket is broken.
   void run(int stop_fd);
 
   /// After run(): waits until every connection has ended. When time is up, what waits for its other end is

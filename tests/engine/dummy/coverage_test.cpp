@@ -2,8 +2,7 @@
 // rows, of which the exact answers are known, and those are counted whose intervals miss.
 //
 // Size    500 releases of each question, by SeededBits, whose seed stands at each.
-// Chance  If an interval at alpha = 1/5 misses with probability 1/5, it misses more than 167 times of 500
-// with
+// Chance  If an interval at alpha = 1/5 misses with probability 1/5, it misses more than 167 times of 500 with
 //         probability 7.7e-13, by the binomial law.
 #include <numeric>
 

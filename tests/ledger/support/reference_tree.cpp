@@ -7,7 +7,8 @@
 namespace epsilog::ledger_tests {
 namespace {
 
-/// The largest power of two smaller than n. Requires  n > 1.
+/// The largest power of two smaller than n.
+/// Requires  n > 1.
 std::uint64_t split_of(std::uint64_t n) {
   std::uint64_t k = 1;
   while (k < n - k) k *= 2;

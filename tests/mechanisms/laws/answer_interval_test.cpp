@@ -2,9 +2,8 @@
 // trying answers one after the other (mechanisms/proofs/intervals.md).
 //
 // Coverage  exact: at each answer, the probabilities of all outputs whose interval misses it, rounded up.
-// Answers
-//           are a lattice over the range, the ends of the range, every end of an interval and what lies
-//           between.
+//           Answers are a lattice over the range, the ends of the range, every end of an interval and what
+//           lies between.
 #include "epsilog/mechanisms/answer_interval.hpp"
 
 #include "directed_functions.hpp"

@@ -75,8 +75,8 @@ class Served {
     daemon.configure("answers: {after: 300ms, every: 100ms}\n" + configuration);
   }
 
-  /// The three of them, under a key of their own each. Requires  the daemon does not run yet, or it may see
-  /// another write.
+  /// The three of them, under a key of their own each.
+  /// Requires  the daemon does not run yet, or it may see another write.
   std::vector<Verb> verbs() {
     const std::string number = std::to_string(++asked_);
     engine::Engine engine = engine::Engine::open(daemon.ledger());

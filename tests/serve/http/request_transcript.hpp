@@ -28,7 +28,8 @@ struct ReadRequest {
 std::vector<ReadRequest> transcript(std::string_view bytes, const std::vector<std::size_t>& cuts = {},
                                     const serve::HeadLimits& limits = {});
 
-/// A head that is read as this one. Requires  a head that was read.
+/// A head that is read as this one.
+/// Requires  a head that was read.
 std::string written(const serve::RequestHead& head);
 
 /// Throws  std::logic_error, saying what, unless of each request that was read from `bytes`:

@@ -65,10 +65,11 @@ class Client final {
   /// Sends all of it; false if the connection is closed.
   bool send(std::string_view text) const;
   void end_sending() const;
-  /// Reads one answer. Throws  std::runtime_error if it is malformed, breaks off or does not come.
+  /// Reads one answer.
+  /// Throws  std::runtime_error if it is malformed, breaks off or does not come.
   Answer read(std::string_view method = "GET");
-  /// What still comes until the connection ends, by whatever means. Throws  std::runtime_error if it does not
-  /// end.
+  /// What still comes until the connection ends, by whatever means.
+  /// Throws  std::runtime_error if it does not end.
   std::string rest();
   /// Sends and reads.
   Answer ask(std::string_view request, std::string_view method = "GET");

@@ -15,8 +15,8 @@
 namespace epsilog::accounting {
 
 /// While alive, floating point on this thread rounds to nearest, knows subnormal numbers, has its full
-/// precision and traps on nothing. Ensures  when it goes: control and status as they were, the exceptions
-/// raised meanwhile forgotten.
+/// precision and traps on nothing.
+/// Ensures  when it goes: control and status as they were, the exceptions raised meanwhile forgotten.
 class DefaultFloatingPoint final {
  public:
   DefaultFloatingPoint() noexcept;

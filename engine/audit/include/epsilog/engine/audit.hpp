@@ -26,9 +26,9 @@ AuditReport audit_replay(const std::string& ledger_path,
 
 /// Recomputes everything from the charges up and re-decides every decision. Trusts no balance. That the
 /// ledger is poisoned is a fault too. Others may write meanwhile: what it says is about the history as it was
-/// when it began, and each check of the file about one instant since. Throws  LedgerUnusable if it cannot be
-/// opened at all; LedgerBusy if another history was put in its place meanwhile; what is wrong inside is a
-/// fault.
+/// when it began, and each check of the file about one instant since.
+/// Throws  LedgerUnusable if it cannot be opened at all; LedgerBusy if another history was put in its place
+///         meanwhile; what is wrong inside is a fault.
 [[nodiscard]] AuditReport audit_verify(const std::string& ledger_path, const Progress& progress = {},
                                        StorageCheck storage = StorageCheck::full);
 

@@ -31,7 +31,8 @@ RecoverReport recover(const std::string& ledger_path, const std::string& by, con
 
 /// Puts back what a replica holds and the ledger has lost, or makes a ledger of it where none is: as
 /// ledger::Ledger::recover_from(), and only if what comes of it verifies. One that is poisoned besides is
-/// then recovered as by recover(). `steps.verify` is not looked at. Throws  as these.
+/// then recovered as by recover(). `steps.verify` is not looked at.
+/// Throws  as these.
 [[nodiscard]] ledger::ReplicaRecovery recover_from(const std::string& ledger_path, const std::string& replica,
                                                    const ledger::ReplicaRecoveryOptions& steps,
                                                    const EngineOptions& options = {},

@@ -19,7 +19,8 @@ namespace epsilog::engine {
 [[nodiscard]] std::vector<PolicyChange> diff(const Policy& before, const Policy& after);
 
 /// The same of two files, whose sources are found from the folder of each: a path that is written otherwise
-/// and leads to the same place is not refused once charged. Throws  PolicyError.
+/// and leads to the same place is not refused once charged.
+/// Throws  PolicyError.
 [[nodiscard]] std::vector<PolicyChange> diff_of_files(const std::string& before_path,
                                                       const std::string& after_path);
 

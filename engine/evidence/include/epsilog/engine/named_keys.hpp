@@ -20,8 +20,7 @@ struct KeyReport {
 
 /// Records that the key signs checkpoints of the ledger from now on, or does no more.
 /// Throws  InvalidParameter: no key of this ledger, or who says so or why is missing; NotFound: one is
-/// retired
-///         that never was added; as Ledger::begin and commit.
+///         retired that never was added; as Ledger::begin and commit.
 KeyReport record_key_change(ledger::Ledger& ledger, const std::string& verifier_key, KeyChange change,
                             const std::string& by, const std::string& why);
 

@@ -44,8 +44,7 @@ struct ConsistencyText {
 [[nodiscard]] std::string consistency_text(const ConsistencyText& proof);
 
 /// Throws  NotVerified unless the line has that index in the tree of the checkpoint. Signatures are not
-/// looked
-///         at.
+///         looked at.
 void require_included(std::string_view line, const InclusionText& proof);
 /// Throws  NotVerified unless the tree of the checkpoint begins with the older one.
 void require_extends(const ledger::TreeHead& older, const ConsistencyText& proof);

@@ -71,7 +71,8 @@ struct SignedNote {
 /// Throws   NotVerified.
 [[nodiscard]] SignedNote parse_note(std::string_view note, std::size_t first_line = 1);
 /// Refuses a text, of one note or of several, that has empty lines after its last signature, as mail adds
-/// them. Throws   NotVerified naming the first of them.
+/// them.
+/// Throws  NotVerified naming the first of them.
 void require_no_trailing_lines(std::string_view notes, std::size_t first_line = 1);
 [[nodiscard]] std::string note_text(const SignedNote& note);
 

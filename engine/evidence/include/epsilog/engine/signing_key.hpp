@@ -15,7 +15,8 @@ class SigningKey final {
  public:
   /// Throws  EntropyUnavailable; InvalidParameter unless is_key_name(name).
   [[nodiscard]] static SigningKey generate(const std::string& name, SignatureType type);
-  /// The inverse of text(). Throws  NotVerified.
+  /// The inverse of text().
+  /// Throws  NotVerified.
   [[nodiscard]] static SigningKey parse(std::string_view text);
   SigningKey(SigningKey&& other) noexcept;
   SigningKey& operator=(SigningKey&&) = delete;

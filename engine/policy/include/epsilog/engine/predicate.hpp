@@ -98,7 +98,8 @@ class Predicate final {
   /// Canonical text: single blanks, canonical constants, no parentheses but around `or` beside `and`; parses
   /// to the same predicate, since it has no more parentheses within one another than what was parsed.
   [[nodiscard]] std::string text() const;
-  /// The same of a part. Requires  it is one of condition().
+  /// The same of a part.
+  /// Requires  it is one of condition().
   [[nodiscard]] std::string text(const Condition& part) const;
   /// Why the text is not taken from whoever asks, though it is read: it has more than 65,536 bytes, a number
   /// of more than 400 characters, or a later word of the grammar as a name. "" if it is. Plays no part in

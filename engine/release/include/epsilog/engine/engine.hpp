@@ -263,7 +263,8 @@ class Engine final {
   /// Throws  likewise; InvalidParameter for a limit below 1, and for a text that is no cursor.
   HistoryEnd pending_while(const PendingPage& page, accounting::CallbackRef<bool(const Answer&)> visit) const;
 
-  /// `dataset` "" = all. Throws  NotFound likewise; reading.
+  /// `dataset` "" = all.
+  /// Throws  NotFound likewise; reading.
   [[nodiscard]] std::vector<BudgetAccount> budget(const std::string& dataset) const;
   /// What every report says about the budgets of a dataset, "" = of all, each sentence named after its own.
   /// Throws  reading.
@@ -303,9 +304,11 @@ class Engine final {
   /// Why nobody can write until the ledger is recovered; nothing while it is sound.
   [[nodiscard]] std::optional<std::string> poison_reason() const;
   /// Begins to record as a release does, then undoes it: nothing is recorded.
-  /// Requires  wait_ms >= 0. Throws  LedgerBusy if others write for longer than that; writing.
+  /// Requires  wait_ms >= 0.
+  /// Throws    LedgerBusy if others write for longer than that; writing.
   void check_recording(std::int64_t wait_ms) const;
-  /// What the curator should know of the ledger's files. Throws  LedgerBusy, and as reading does.
+  /// What the curator should know of the ledger's files.
+  /// Throws  LedgerBusy, and as reading does.
   [[nodiscard]] LedgerCondition condition() const;
   /// Since when no budget renews, because the clock jumped; nothing while the calendar goes on.
   [[nodiscard]] std::optional<std::string> calendar_held_at() const;

@@ -23,7 +23,8 @@ struct DecisionFilter {
 };
 
 /// Returns the ledger time of a day, 2027-01-31, which is its first moment, or of a time,
-/// 2027-01-31T18:00:00Z, in UTC. Throws  InvalidParameter naming `what`.
+/// 2027-01-31T18:00:00Z, in UTC.
+/// Throws  InvalidParameter naming `what`.
 [[nodiscard]] std::string filter_time(const std::string& text, const std::string& what);
 
 /// Whether the filter lets a decision through.

@@ -12,7 +12,8 @@ struct CodePoint {
   std::size_t bytes = 0;  ///< 0: no code point is written there
 };
 
-/// The code point that is written from that byte on. Requires  at < text.size().
+/// The code point that is written from that byte on.
+/// Requires  at < text.size().
 [[nodiscard]] CodePoint code_point_at(std::string_view text, std::size_t at);
 
 [[nodiscard]] bool is_utf8(std::string_view text);

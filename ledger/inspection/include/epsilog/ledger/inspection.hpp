@@ -133,8 +133,8 @@ class Inspection final {
   [[nodiscard]] HistoryEnd end();
   /// The same of the decisions, lines and nodes up to that end. Of a snapshot that was let go no slice is
   /// longer than that by more than one row, and what is read is told between two of them: whoever is told may
-  /// take his time, and use the snapshot. Throws  LedgerBusy if another history was put in the place of that
-  /// one meanwhile.
+  /// take his time, and use the snapshot.
+  /// Throws  LedgerBusy if another history was put in the place of that one meanwhile.
   void each_decision(const HistoryEnd& end, std::chrono::milliseconds slice,
                      const std::function<void(const StoredDecision&)>& visit,
                      const std::function<void(const MalformedRecord&)>& malformed,

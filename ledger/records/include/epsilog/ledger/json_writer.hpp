@@ -41,7 +41,8 @@ class JsonWriter final {
   JsonWriter& text(std::string_view text);
   /// The text, or `{"hex":"…"}` of bytes that are not UTF-8.
   JsonWriter& bytes(std::string_view bytes);
-  /// A number of things, or of one thing among others. Requires  value <= kJsonCountMax.
+  /// A number of things, or of one thing among others.
+  /// Requires  value <= kJsonCountMax.
   JsonWriter& count(std::uint64_t value);
   /// `name` is a plain word.
   JsonWriter& field(std::string_view name) {

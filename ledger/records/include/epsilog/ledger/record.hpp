@@ -166,8 +166,8 @@ struct ReleasePart {
                                                      const accounting::PostProcessing& post_processing);
 
 /// The answers that follow from what was drawn, [component][cell]: of a batch those of its rows, one after
-/// the other; of a table with totals those of each of its margins, the table's own first. Throws
-/// InvalidParameter where there are not as many components and values as the parts have.
+/// the other; of a table with totals those of each of its margins, the table's own first.
+/// Throws  InvalidParameter where there are not as many components and values as the parts have.
 [[nodiscard]] std::vector<accounting::Rational> released_values(
     const ReleaseRecord& record, const accounting::PostProcessing& post_processing,
     const std::vector<std::vector<accounting::Rational>>& component_values);
@@ -177,8 +177,8 @@ struct ReleasePart {
                                          const accounting::PostProcessing& post_processing);
 
 /// Those of these answers that are recorded: a table made consistent is left out, each of whose fractions
-/// takes more than all draws that it follows from. Requires  values.size() is that of released_values(); of
-/// fewer, what there is.
+/// takes more than all draws that it follows from.
+/// Requires  values.size() is that of released_values(); of fewer, what there is.
 [[nodiscard]] std::vector<accounting::Rational> recorded_values(
     const ReleaseRecord& record, const accounting::PostProcessing& post_processing,
     const std::vector<accounting::Rational>& values);

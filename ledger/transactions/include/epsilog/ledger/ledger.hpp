@@ -201,9 +201,9 @@ class Ledger final {
                                       const ReplicaRecoveryOptions& steps, const Options& options = {});
   /// Copies the ledger into a new file of mode 0600, while others write to it. The copy is durable before it
   /// has its name. Waits for one turn, in which what an interrupted commit or write to the replica left is
-  /// seen to; then nobody waits for it. Throws  LedgerUnusable (something has that name; its directory is not
-  /// there; no ledger, or a read-only one
-  ///         of lines; not its owner), LedgerRolledBack, LedgerIo (poisoned), LedgerBusy, LedgerCorrupt.
+  /// seen to; then nobody waits for it.
+  /// Throws  LedgerUnusable (something has that name; its directory is not there; no ledger, or a read-only
+  ///         one of lines; not its owner), LedgerRolledBack, LedgerIo (poisoned), LedgerBusy, LedgerCorrupt.
   ///         Nothing is left then.
   static Backup backup(const std::string& path, const std::string& file, const BackupHooks& steps,
                        const Options& options = {});
@@ -253,8 +253,7 @@ class Ledger final {
   /// Goes on with a ledger that has fewer lines than L.lock remembers, after a line that says so.
   /// Requires  `by` and `why` are not "".
   /// Throws    as begin(), apart from LinesMissing; LedgerRolledBack: its replica holds more, and
-  ///           recover_from()
-  ///           puts that back.
+  ///           recover_from() puts that back.
   static AcceptedRollback accept_rollback(const std::string& path, const std::string& by,
                                           const std::string& why, const Options& options = {});
 
@@ -272,11 +271,12 @@ class Ledger final {
   ~Ledger();
 
   [[nodiscard]] const std::string& ledger_id() const;
-  /// Returns what L.lock says now of how long the ledger was. Throws  LedgerBusy if it cannot be read now.
+  /// Returns what L.lock says now of how long the ledger was.
+  /// Throws  LedgerBusy if it cannot be read now.
   [[nodiscard]] EndMarkState end_mark_state() const;
   /// Returns whether a program serves the ledger's folder (FUSE), so that the files may lie on another
-  /// machine, whose users would not see the charges of this one. Throws  LedgerBusy, LedgerUnusable: it
-  /// cannot be told.
+  /// machine, whose users would not see the charges of this one.
+  /// Throws  LedgerBusy, LedgerUnusable: it cannot be told.
   [[nodiscard]] bool is_on_fuse() const;
   /// Why nobody may write, if so; readers should warn.
   [[nodiscard]] std::optional<std::string> poison_reason() const;

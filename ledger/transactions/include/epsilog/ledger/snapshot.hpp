@@ -168,7 +168,8 @@ class Snapshot final {
   /// Throws    LedgerCorrupt if the log has no such line of it, or lacks a leaf or node of the tree.
   [[nodiscard]] std::optional<LogPosition> log_position(const StoredDecision& decision,
                                                         const std::optional<TreeHead>& tree = std::nullopt);
-  /// The leaf of a line. Throws  LedgerCorrupt if there is none.
+  /// The leaf of a line.
+  /// Throws  LedgerCorrupt if there is none.
   [[nodiscard]] Hash leaf(std::int64_t index);
   /// In order of version.
   void each_policy_version(const std::function<void(const PolicyVersion&)>& visit);

@@ -57,14 +57,13 @@ class Transaction final {
   /// Nothing can be committed until a policy names another replica, or none (Ledger::begin_to_apply()).
   [[nodiscard]] bool is_without_replica() const noexcept;
   /// Runs the step of one of several who share this transaction: what it records is there whole or not at
-  /// all. Requires  state open, no member under way; the step calls this transaction only, and leaves it
-  /// where it
+  /// all.
+  /// Requires  state open, no member under way; the step calls this transaction only, and leaves it where it
   ///           is. What was sealed in a step that is undone is not attached in another.
   /// Ensures   after an exception nothing of the step is left, neither in rows nor in memory, and its
-  /// receipts
-  ///           are dead; whatever was recorded before it is as it was. The transaction goes on, unless open()
-  ///           says otherwise: then the storage failed with more than a constraint, and nothing of anybody is
-  ///           recorded.
+  ///           receipts are dead; whatever was recorded before it is as it was. The transaction goes on,
+  ///           unless open() says otherwise: then the storage failed with more than a constraint, and nothing
+  ///           of anybody is recorded.
   /// Throws    what the step throws; LedgerBusy, LedgerIo; InvalidParameter, likewise undone, if it left the
   ///           state owing, or ended in order after a call of this transaction had failed in it.
   void run_in_savepoint(accounting::CallbackRef<void()> step);
@@ -205,8 +204,8 @@ class Transaction final {
   /// By seq, as of this turn.
   void each_credential_event(const std::function<void(const CredentialEvent&)>& visit);
   /// From here on somebody is called so by that credential, or no more. Its number and time are assigned
-  /// here. Requires  state open; id, principal and `by` not "", the id UTF-8. To add one: an id that never
-  /// was one,
+  /// here.
+  /// Requires  state open; id, principal and `by` not "", the id UTF-8. To add one: an id that never was one,
   ///           a value of its type (is_credential_value()), no end but one after now(). To revoke one: it was
   ///           added with that principal and type and not revoked since, value and until "".
   /// Throws    InvalidParameter.

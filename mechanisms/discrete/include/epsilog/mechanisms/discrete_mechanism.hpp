@@ -39,9 +39,9 @@ class DiscreteMechanism final {
 
   /// Chooses grid and scale. gaussian with m = 1 takes the least scale that theorem 7 certifies for the
   /// inflated sensitivity; with m > 1 the least that the zCDP bound does. With `rho`, whatever m is, the
-  /// least whose zCDP loss is at most that, rounded up to 64 bits. Ensures   parameters().adjusted <=
-  /// loss.epsilon and adjusted_delta <= loss.delta. Throws    InvalidParameter naming the field, before any
-  /// bit is drawn.
+  /// least whose zCDP loss is at most that, rounded up to 64 bits.
+  /// Ensures  parameters().adjusted <= loss.epsilon and adjusted_delta <= loss.delta.
+  /// Throws   InvalidParameter naming the field, before any bit is drawn.
   explicit DiscreteMechanism(const Options& options);
 
   [[nodiscard]] const Parameters& parameters() const noexcept { return parameters_; }

@@ -63,7 +63,8 @@ class QuotientIntervals final {
 };
 
 /// An a such that, for N = rows and every S with |S/N| <= reach, S~ / max(N~, 1), clamped to the range of
-/// S/N, is within a of it except with probability alpha. Requires  reach > 0, rows >= 1, 0 < alpha < 1.
+/// S/N, is within a of it except with probability alpha.
+/// Requires  reach > 0, rows >= 1, 0 < alpha < 1.
 [[nodiscard]] Rational quotient_accuracy_up(const QuotientPart& dividend, const QuotientPart& divisor,
                                             const Rational& reach, const Rational& rows,
                                             const Rational& alpha);
