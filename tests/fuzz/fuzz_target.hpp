@@ -1,5 +1,5 @@
-// What the fuzz targets share. Each is one function over any bytes, called LLVMFuzzerTestOneInput: it calls a parser of
-// the program, lets the documented exceptions pass, and throws std::logic_error where a property does not hold. Any other
+// What the fuzz targets share. Each is one function over any bytes, LLVMFuzzerTestOneInput. It calls a parser of the
+// program, lets the documented exceptions pass, and throws std::logic_error where a property does not hold. Any other
 // exception, and any crash, is a fault of the parser.
 #pragma once
 
