@@ -76,7 +76,8 @@ struct Maker {
   }
 };
 
-/// Returns the number that a program handed in. Throws  InvalidParameter naming `what`.
+/// Returns the number that a program handed in.
+/// Throws  InvalidParameter naming `what`.
 [[nodiscard]] accounting::Rational rational_of(const Exact& exact, const std::string& what);
 /// At which accuracy and intervals are told without looking again: 1/20.
 [[nodiscard]] engine::Alphas usual_alphas();

@@ -69,7 +69,8 @@ Outcome<Answered> reserved(const QuestionParts& parts) {
                                   parts.session->engine.reserve(request, detail::usual_alphas()));
 }
 
-/// Whether a statistic has several answers by itself. Throws  InvalidParameter.
+/// Whether a statistic has several answers by itself.
+/// Throws  InvalidParameter.
 bool is_table_by_itself(const std::string& statistic) {
   const engine::Question question = engine::parse_question(statistic, std::nullopt, std::nullopt);
   return !question.by.empty() || question.statistic.quantiles.size() > 1;

@@ -303,7 +303,8 @@ std::vector<PolicyChange> diff_of_files(const std::string& before_path, const st
 
 namespace {
 
-/// `file`: as faults call the policy. Throws  as Engine::init().
+/// `file`: as faults call the policy.
+/// Throws  as Engine::init().
 InitReport create_ledger(const Policy& policy, const std::string& file, const std::string& base_dir,
                          const std::string& ledger_path, const std::string& by,
                          const std::string& forget_ledger, const EngineOptions& options) {

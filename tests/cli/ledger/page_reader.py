@@ -11,8 +11,8 @@ import re
 import sys
 import xml.etree.ElementTree
 
-ALLOWED = set("html head meta title style body main h1 h2 h3 p strong dl dt dd table thead tbody tr th td br div figure "
-              "figcaption span svg path text".split())
+ALLOWED = set("html head meta title style body main h1 h2 h3 p strong dl dt dd table thead tbody tr th td br div "
+              "figure figcaption span svg path text".split())
 ATTRIBUTES = set("xmlns lang charset name content http-equiv class scope viewBox role d x y".split())
 
 
