@@ -179,6 +179,25 @@ TEST_CASE("question: each has a key of its own, until one is named", "[engine][a
   CHECK(conflict.refused()->reasons().at(0).code == "key_conflict");
 }
 
+// NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+TEST_CASE("ledger: what was moved from goes on", "[engine][api]") {
+  ApiClinic at;
+  auto question = at.count("1/10");
+  auto outcome = question.release();
+  const auto taken = std::move(outcome);
+  CHECK(outcome.message() == taken.message());
+  REQUIRE(outcome.released() != nullptr);
+  CHECK(outcome.released()->value() == taken.released()->value());
+  const auto kept = std::move(question);
+  CHECK(question.key() == kept.key());
+  auto plan = kept.plan();
+  const Plan same = std::move(plan);
+  CHECK(plan.message() == same.message());
+  const Ledger moved = std::move(at.ledger);
+  CHECK(at.ledger.budget().size() == moved.budget().size());
+}
+// NOLINTEND(bugprone-use-after-move)
+
 TEST_CASE("ledger: is created of a policy as text, whose faults are told", "[engine][api]") {
   const TemporaryFolder folder;
   folder.write("visits.csv", kVisits);

@@ -40,6 +40,10 @@ struct QuestionParts;  // internal to the library
 template <class Question>
 class QuestionBuilder {
  public:
+  // Moving is copying: what was moved from asks the same.
+  QuestionBuilder(const QuestionBuilder&) = default;
+  QuestionBuilder& operator=(const QuestionBuilder&) = default;
+  ~QuestionBuilder() = default;
   /// Asks only of rows for which the condition holds.
   [[nodiscard]] Question where(const std::string& condition) const;
   /// Offers a loss. Either epsilon, with or without delta, or rho is needed.
@@ -136,6 +140,9 @@ struct History {
 /// A ledger that is open. A copy is the same one; it is closed with the last copy, question and outcome.
 class Ledger final {
  public:
+  Ledger(const Ledger&) = default;
+  Ledger& operator=(const Ledger&) = default;
+  ~Ledger() = default;
   /// Begins a question whose answer is a single number: count, units, mean:COLUMN, median:COLUMN, …
   /// Throws  InvalidParameter for what is no statistic, or has several answers.
   [[nodiscard]] ValueQuestion ask(const std::string& dataset, const std::string& statistic) const;

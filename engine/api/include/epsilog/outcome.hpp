@@ -78,6 +78,10 @@ struct Vote {
 /// What every outcome knows of its request.
 class Recorded {
  public:
+  // Moving is copying: what was moved from tells the same.
+  Recorded(const Recorded&) = default;
+  Recorded& operator=(const Recorded&) = default;
+  ~Recorded() = default;
   /// Returns the id of the decision; ledgers, audits and approvals name it.
   [[nodiscard]] const std::string& id() const noexcept;
   /// Returns the key of the request, which was given or made: whoever asks the same with it again gets the
@@ -243,8 +247,8 @@ class [[nodiscard]] Outcome final {
   void expired() const&& = delete;
   void forfeited() const&& = delete;
 
-  /// Calls the function that takes the alternative that it is, and returns what it returns. A call that has no
-  /// function for one of the alternatives does not compile.
+  /// Calls the function that takes the alternative that it is, and returns what it returns. A call that has
+  /// no function for one of the alternatives does not compile.
   template <class... Functions>
   decltype(auto) visit(Functions&&... functions) const {
     using All = detail::Overloaded<std::decay_t<Functions>...>;
@@ -290,6 +294,9 @@ using RequestOutcome = Outcome<Released>;
 class [[nodiscard]] Plan final {
  public:
   enum class Outlook { released, waiting, refused };
+  Plan(const Plan&) = default;
+  Plan& operator=(const Plan&) = default;
+  ~Plan() = default;
   /// Returns what would become of the question if it were asked now.
   [[nodiscard]] Outlook outlook() const noexcept;
   [[nodiscard]] Loss cost() const;
