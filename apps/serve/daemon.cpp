@@ -27,11 +27,10 @@
 #include "exit_codes.hpp"
 #include "failure.hpp"
 #include "printable.hpp"
+#include "problem.hpp"
 #include "server.hpp"
 #include "service_manager.hpp"
-#include "source_availability.hpp"
 #include "startup.hpp"
-#include "without_paths.hpp"
 
 namespace epsilog::serve {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "batch_table.hpp"
-#include "calculation.hpp"
+#include "calculator_form.hpp"
 #include "csv_text.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "failure.hpp"

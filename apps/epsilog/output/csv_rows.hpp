@@ -7,10 +7,17 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
 namespace epsilog::command {
+
+/// A field of JSON as a cell of such a table.
+[[nodiscard]] std::string csv_cell(const nlohmann::ordered_json& field);
+
+/// JSON of ASCII alone, on one line, which no spreadsheet and no terminal takes for anything else.
+[[nodiscard]] std::string ascii_json(const nlohmann::ordered_json& json);
 
 /// Told an object that --json prints, gives the lines of its rows, the header before the first. Told "",
 /// which ends them, gives the header where there was none.

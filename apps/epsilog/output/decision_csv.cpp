@@ -1,7 +1,7 @@
 #include "decision_csv.hpp"
 
 #include "answer_json.hpp"
-#include "csv_cell.hpp"
+#include "csv_rows.hpp"
 #include "csv_text.hpp"
 #include "json_parts.hpp"
 #include "printable.hpp"

@@ -1,22 +1,112 @@
-// plan and release.
+// plan and release; of them plan --compare, and release --dummy, for which neither data nor ledger is opened.
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "answer_json.hpp"
 #include "answer_output.hpp"
 #include "answer_text.hpp"
 #include "ask_arguments.hpp"
 #include "batch_table_rows.hpp"
 #include "checked_arguments.hpp"
+#include "comparison_output.hpp"
+#include "console.hpp"
 #include "csv_option.hpp"
-#include "dummy_run.hpp"
+#include "dummy_output.hpp"
+#include "epsilog/engine/checked_policy.hpp"
+#include "epsilog/mechanisms/bit_source.hpp"
 #include "evidence_arguments.hpp"
+#include "exit_codes.hpp"
 #include "forecast_output.hpp"
 #include "ledger_opening.hpp"
 #include "plan_batch.hpp"
-#include "plan_compare.hpp"
 #include "usage_error.hpp"
+#include "verb_spec.hpp"
 #include "verbs.hpp"
 
 namespace epsilog::command {
 namespace {
+
+struct ExcludedOption {
+  const char* option;
+  const char* why;
+};
+
+constexpr const char* kNoLedger = "a dummy run meets no ledger";
+constexpr std::array kExcludedOptions{
+    ExcludedOption{"--key", "a dummy run is recorded nowhere, so that no key can be bound to it"},
+    ExcludedOption{"--value", "a dummy run takes none, which could be true and would be released uncharged"},
+    ExcludedOption{"--ledger", kNoLedger},
+    ExcludedOption{"--wait", kNoLedger},
+    ExcludedOption{"--checkpoint", kNoLedger},
+    ExcludedOption{"--vkey", kNoLedger},
+    ExcludedOption{"--witness", kNoLedger},
+    ExcludedOption{"--require", kNoLedger},
+};
+
+void check_dummy(const CommandLine& line) {
+  if (!line.has("--dummy")) {
+    if (!line.has("--policy")) return;
+    throw UsageError("--policy: goes with --dummy; a release is under the policy of its ledger");
+  }
+  for (const ExcludedOption& one : kExcludedOptions) {
+    if (line.has(one.option)) throw UsageError(std::string(one.option) + ": " + one.why);
+  }
+  if (!line.has("--policy") || line.text("--policy").empty()) {
+    throw UsageError("--dummy: needs the policy from which rows are invented; name it with --policy");
+  }
+}
+
+/// Requires  arguments.dummy.
+/// Throws    UsageError without --policy, PolicyError, and what dummy_release() does.
+ExitCode dummy_run(const AskArguments& arguments, Console& console) {
+  const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
+  const BatchRequest asked = batch_or_question_request(arguments, AskKind::dummy, console);
+  if (!asked.accuracies.empty()) {
+    throw UsageError("--accuracy: is found under the policy of a ledger; a dummy run takes epsilons");
+  }
+  const engine::Request& request = asked.request;
+  const engine::Policy policy = engine::checked_policy_file(*arguments.policy);
+  mechanisms::SystemBits bits;
+  const engine::DummyAnswer dummy = engine::dummy_release(policy, request, bits, alphas);
+  print_dummy(dummy, console);
+  return engine::has_values(dummy.would_be) ? ExitCode::done : ExitCode::refused;
+}
+
+/// The verb, which with --dummy refuses what only a ledger or true data could be meant by, before it looks at
+/// any of it; and --policy without --dummy.
+VerbSpec with_dummy_runs(VerbSpec verb) {
+  verb.run = [run = std::move(verb.run)](const CommandLine& line, Console& console) {
+    check_dummy(line);
+    return run(line, console);
+  };
+  return verb;
+}
+
+bool would_be(const engine::MechanismComparison& comparison, engine::RequestState state) {
+  return std::any_of(
+      comparison.mechanisms.begin(), comparison.mechanisms.end(),
+      [state](const engine::ComparedPlan& one) { return one.plan && one.plan->recorded.state == state; });
+}
+
+/// Requires  arguments.compare
+/// Throws    UsageError for what does not go with it.
+ExitCode plan_compare(const AskArguments& arguments, Console& console) {
+  if (arguments.count) throw UsageError("--count: not with --compare");
+  const engine::Request request = request_of(arguments, AskKind::plan);
+  const std::vector<Rational> alphas = alpha_arguments(arguments.alphas);
+  const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
+
+  const engine::MechanismComparison comparison = engine.compare(request, alphas);
+  if (console.json()) {
+    console.write(comparison_json(request, comparison, alphas));
+  } else {
+    console.write(console.quiet() ? bare_mechanism(comparison)
+                                  : comparison_text(request, comparison, alphas, console.style()));
+  }
+  if (would_be(comparison, engine::RequestState::granted)) return ExitCode::done;
+  return would_be(comparison, engine::RequestState::pending) ? ExitCode::pending : ExitCode::refused;
+}
 
 /// What is approved still waits, for its commit.
 ExitCode exit_of(const engine::Answer& answer) {

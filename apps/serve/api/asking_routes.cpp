@@ -9,7 +9,6 @@
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
 #include "forecast_output.hpp"
-#include "new_questions.hpp"
 #include "parsed_request.hpp"
 #include "route.hpp"
 #include "visibility.hpp"

@@ -12,7 +12,6 @@
 #include "problem.hpp"
 #include "reaccount_output.hpp"
 #include "route.hpp"
-#include "without_paths.hpp"
 
 namespace epsilog::serve {
 namespace {

@@ -9,7 +9,6 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/concealed_dataset.hpp"
 #include "epsilog/mechanisms/bit_source.hpp"
-#include "new_questions.hpp"
 #include "problem.hpp"
 #include "recorded_names.hpp"
 #include "visibility.hpp"

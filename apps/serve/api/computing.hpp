@@ -1,19 +1,33 @@
 // What is computed and changes nothing: it costs its principal processor time, is bounded before it begins,
 // and ends when nobody waits for it any more.
+//
+// A principal who was refused too often waits with requests that ask something new, and with those alone.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "call.hpp"
 #include "epsilog/accounting/stopping.hpp"
 #include "epsilog/engine/request.hpp"
+#include "epsilog/ledger/snapshot.hpp"
 #include "planning_steps.hpp"
 #include "processor_time.hpp"
 
 namespace epsilog::serve {
+
+/// Returns whether the key of the request is bound to the same question. Such a request is answered from the
+/// record, whatever the policy says of its question by now, and cannot be refused anew.
+/// Throws  LedgerBusy, LedgerIo, LedgerCorrupt.
+[[nodiscard]] bool is_retry(ledger::Snapshot& view, const engine::Request& request);
+
+/// Requires of those requests that are no retries that there are as many refusals left as they would count
+/// for, and processor time, and that planning each is within what the daemon takes at once. `alphas`: of
+/// each, at how many its intervals are told. Throws  HttpProblem (400, 429); as is_retry().
+void require_new_questions(const Call& call, std::span<const engine::Request> requests, std::size_t alphas);
 
 /// A route that changes nothing (Route::computes), for as long as it is answered. Whatever the engine
 /// computes meanwhile on this thread ends with Stopped when the other end is gone, the daemon ends, or the

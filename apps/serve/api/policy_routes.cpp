@@ -9,7 +9,6 @@
 #include "report_json.hpp"
 #include "route.hpp"
 #include "visibility.hpp"
-#include "without_paths.hpp"
 
 namespace epsilog::serve {
 namespace {

@@ -9,11 +9,19 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "epsilog/accounting/errors.hpp"
 #include "json_parts.hpp"
 #include "message.hpp"
 
 namespace epsilog::serve {
+
+/// Returns a message that leaves the daemon, as a problem or in its log, with "(a path)" in place of what
+/// looks like the path of a file. A path of `known` stays, and so does the name of a file beside it.
+[[nodiscard]] std::string without_paths(std::string_view text, const std::vector<std::string>& known = {});
+/// The same of their messages.
+[[nodiscard]] std::vector<PolicyFault> without_paths(std::vector<PolicyFault> faults);
 
 /// Media type of a problem.
 inline constexpr std::string_view kProblem = "application/problem+json";

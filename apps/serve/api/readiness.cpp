@@ -1,6 +1,7 @@
 #include "readiness.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,11 +12,27 @@
 
 #include "descriptor.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/engine/policy.hpp"
 #include "failure.hpp"
-#include "without_paths.hpp"
+#include "problem.hpp"
 
 namespace epsilog::serve {
 namespace {
+
+/// Why the file cannot be read; "" if it can.
+std::string fault_of_source(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) {
+    return errno == ENOENT || errno == ENOTDIR
+               ? "its source is missing"
+               : "its source cannot be read: " + std::generic_category().message(errno);
+  }
+  if (!S_ISREG(found.st_mode)) return "its source is not a file";
+  if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) {
+    return "its source cannot be read: " + std::generic_category().message(errno);
+  }
+  return "";
+}
 
 /// A release waits longer for other writers. A probe that waits holds up those who ask whether all is well.
 constexpr std::int64_t kWaitForOthersMs = 500;
@@ -48,6 +65,20 @@ void check_free_space(const std::string& ledger) {
 }
 
 }  // namespace
+
+SourceAvailability source_availability(const engine::Engine& engine) {
+  SourceAvailability found;
+  const engine::Policy policy = engine.active_policy();
+  for (const engine::Dataset& dataset : policy.datasets()) {
+    std::string why = dataset.has_source() ? fault_of_source(engine.source_of(dataset.name)) : "";
+    if (why.empty()) {
+      found.any_readable = true;
+    } else {
+      found.missing.push_back({dataset.name, std::move(why)});
+    }
+  }
+  return found;
+}
 
 Readiness::Readiness(const engine::Engine& engine, std::string ledger_path, std::chrono::milliseconds fresh,
                      std::function<void(const std::string&)> log, std::function<void()> files_replaced)

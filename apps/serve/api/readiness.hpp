@@ -15,9 +15,24 @@
 #include <vector>
 
 #include "epsilog/engine/engine.hpp"
-#include "source_availability.hpp"
 
 namespace epsilog::serve {
+
+/// A dataset whose source cannot be read now.
+struct MissingSource {
+  std::string dataset;
+  std::string why;  ///< "its source is missing"; names no path
+};
+
+/// What was found of the sources of a policy.
+struct SourceAvailability {
+  std::vector<MissingSource> missing;
+  bool any_readable = false;  ///< of some dataset, or it has no source
+};
+
+/// Looks at the sources of the active policy. None is opened: closing one would take SQLite's locks away.
+/// Throws  what reading the ledger throws.
+[[nodiscard]] SourceAvailability source_availability(const engine::Engine& engine);
 
 class Readiness final {
  public:

@@ -15,10 +15,32 @@
 #include "connection_threads.hpp"
 #include "descriptor.hpp"
 #include "epsilog/accounting/errors.hpp"
-#include "reserve_descriptor.hpp"
 #include "response_text.hpp"
 
 namespace epsilog::serve {
+
+/// A descriptor kept for the moment when there is no other, so that whoever waits can be told, and goes.
+class ReserveDescriptor final {
+ public:
+  ReserveDescriptor() { renew(); }
+  /// Returns  whether there was one.
+  bool use() {
+    const bool had = descriptor_.valid();
+    descriptor_.close();
+    return had;
+  }
+  /// A connection that was refused is over, but its descriptor is kept: nobody else takes it meanwhile.
+  void keep(Descriptor refused) {
+    ::shutdown(refused.get(), SHUT_RDWR);
+    descriptor_ = std::move(refused);
+  }
+  void renew() {
+    if (!descriptor_.valid()) descriptor_ = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  }
+
+ private:
+  Descriptor descriptor_;
+};
 namespace {
 
 int option(int socket, int name) {
