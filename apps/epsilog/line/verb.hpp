@@ -86,6 +86,14 @@ void read_words(const CommandLine& line, const std::vector<Positional<Arguments>
   for (std::size_t i = 0; i < line.words.size(); ++i) arguments.*(positionals[i].target) = line.words[i];
 }
 
+/// The options with more behind them.
+template <class Arguments>
+[[nodiscard]] std::vector<Option<Arguments>> joined(std::vector<Option<Arguments>> options,
+                                                    const std::vector<Option<Arguments>>& more) {
+  options.insert(options.end(), more.begin(), more.end());
+  return options;
+}
+
 template <class Arguments>
 struct Verb {
   std::string_view words;  ///< "policy check"

@@ -181,6 +181,18 @@ std::vector<Positional<AskArguments>> question_positionals() {
            "quantiles:C:Q1,Q2, count:C, proportion:C:V, distinct:C, ratio:A,B, value:NAME"}};
 }
 
+std::vector<Option<AskArguments>> question_options(const std::vector<Option<AskArguments>>& more) {
+  return joined<AskArguments>({{"--epsilon", &AskArguments::epsilon},
+                               {"--delta", &AskArguments::delta},
+                               {"--rho", &AskArguments::rho},
+                               {"--by", &AskArguments::by},
+                               {"--where", &AskArguments::where},
+                               {"--totals", &AskArguments::totals},
+                               {"--consistent", &AskArguments::consistent},
+                               {"--suppress-below", &AskArguments::suppress_below}},
+                              more);
+}
+
 void set_delta(const AskArguments& arguments, engine::Request& request) {
   if (!arguments.delta) return;
   const std::string& text = *arguments.delta;

@@ -39,6 +39,9 @@ struct AskArguments : LedgerArguments {
 
 /// DATASET and STAT[:COLUMN].
 [[nodiscard]] std::vector<Positional<AskArguments>> question_positionals();
+/// What a question is asked at and of, and with `more` behind it.
+[[nodiscard]] std::vector<Option<AskArguments>> question_options(
+    const std::vector<Option<AskArguments>>& more);
 
 enum class AskKind { plan, forecast, release, reserve, dummy };
 

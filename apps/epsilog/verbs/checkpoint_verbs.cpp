@@ -89,6 +89,16 @@ VerbSpec audit_checkpoint_verb() {
       .run = &audit_checkpoint};
 }
 
+/// Of a verb that proves something of a checkpoint. `says`: which.
+std::vector<Option<EvidenceArguments>> checkpoint_options(std::string_view says) {
+  return {{"--checkpoint", &EvidenceArguments::checkpoint, true, says},
+          {"--vkey", &EvidenceArguments::vkey},
+          {"--witness", &EvidenceArguments::witnesses},
+          {"--require", &EvidenceArguments::require},
+          {"--ledger", &EvidenceArguments::ledger},
+          {"--wait", &EvidenceArguments::wait}};
+}
+
 VerbSpec audit_prove_verb() {
   return Verb<EvidenceArguments>{
       .words = "audit prove",
@@ -102,13 +112,7 @@ VerbSpec audit_prove_verb() {
           "checkpoint is older than the decision.",
       .positionals = {{"DECISION_ID", &EvidenceArguments::file, true,
                        "the id that release printed, or how it begins"}},
-      .options = {{"--checkpoint", &EvidenceArguments::checkpoint, true,
-                   "the file of the checkpoint that is to have it"},
-                  {"--vkey", &EvidenceArguments::vkey},
-                  {"--witness", &EvidenceArguments::witnesses},
-                  {"--require", &EvidenceArguments::require},
-                  {"--ledger", &EvidenceArguments::ledger},
-                  {"--wait", &EvidenceArguments::wait}},
+      .options = checkpoint_options("the file of the checkpoint that is to have it"),
       .run = &audit_prove};
 }
 
@@ -125,13 +129,7 @@ VerbSpec audit_consistency_verb() {
           "contain one of the checkpoints.",
       .positionals = {{"OLD", &EvidenceArguments::file, false,
                        "the file of the older checkpoint; of several the last"}},
-      .options = {{"--checkpoint", &EvidenceArguments::checkpoint, true,
-                   "the file of the newer checkpoint; of several the last"},
-                  {"--vkey", &EvidenceArguments::vkey},
-                  {"--witness", &EvidenceArguments::witnesses},
-                  {"--require", &EvidenceArguments::require},
-                  {"--ledger", &EvidenceArguments::ledger},
-                  {"--wait", &EvidenceArguments::wait}},
+      .options = checkpoint_options("the file of the newer checkpoint; of several the last"),
       .run = &audit_consistency};
 }
 

@@ -113,18 +113,15 @@ ExitCode credentials_list(const CredentialArguments& arguments, Console& console
 }
 
 Verb<CredentialArguments> adding_verb() {
+  auto options = saying_options<CredentialArguments>();
+  options.insert(options.begin() + 1,
+                 {{"--until", &CredentialArguments::until}, {"--id", &CredentialArguments::id}});
   return {.words = {},
           .summary = {},
           .examples = {},
           .positionals = {{"PRINCIPAL", &CredentialArguments::of, true,
                            "whom it is of, as the active policy declares them"}},
-          .options = {{"--why", &CredentialArguments::why, true, "the reason, kept with it"},
-                      {"--until", &CredentialArguments::until},
-                      {"--id", &CredentialArguments::id},
-                      {"--as", &CredentialArguments::principal, false,
-                       "who says so (default: the name of the operating system's user)"},
-                      {"--ledger", &CredentialArguments::ledger},
-                      {"--wait", &CredentialArguments::wait}}};
+          .options = options};
 }
 
 VerbSpec new_verb() {
@@ -170,11 +167,7 @@ VerbSpec revoke_verb() {
           "It stays in the history and is never valid again; its id is never used again. What was asked by\n"
           "it stays as it is.",
       .positionals = {{"ID", &CredentialArguments::of, true, "its id, as credentials list says it"}},
-      .options = {{"--why", &CredentialArguments::why, true, "the reason, kept with it"},
-                  {"--as", &CredentialArguments::principal, false,
-                   "who says so (default: the name of the operating system's user)"},
-                  {"--ledger", &CredentialArguments::ledger},
-                  {"--wait", &CredentialArguments::wait}},
+      .options = saying_options<CredentialArguments>(),
       .run = &credentials_revoke};
 }
 

@@ -87,11 +87,7 @@ Verb<KeyArguments> change_key_verb() {
       .summary = {},
       .examples = {},
       .positionals = {{"VKEY", &KeyArguments::vkey, true, "the verifier key, as key generate printed it"}},
-      .options = {{"--why", &KeyArguments::why, true, "the reason, kept with it"},
-                  {"--as", &KeyArguments::principal, false,
-                   "who says so (default: the name of the operating system's user)"},
-                  {"--ledger", &KeyArguments::ledger},
-                  {"--wait", &KeyArguments::wait}}};
+      .options = saying_options<KeyArguments>()};
 }
 
 VerbSpec key_add_verb() {

@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "console.hpp"
 #include "epsilog/engine/engine.hpp"
@@ -25,6 +27,23 @@ struct PolicyFileArguments : LedgerArguments {
 template <class Arguments>
 [[nodiscard]] Positional<Arguments> any_dataset() {
   return {"DATASET", &Arguments::dataset, false, "only this dataset (default: all)"};
+}
+
+/// Who acts on which ledger, and how long to wait for other writers. `says`: of --as.
+template <class Arguments>
+[[nodiscard]] std::vector<Option<Arguments>> acting_options(std::string_view says = {}) {
+  return {{"--as", &Arguments::principal, false, says},
+          {"--ledger", &Arguments::ledger},
+          {"--wait", &Arguments::wait}};
+}
+
+/// Of a verb that records what somebody says, and why.
+template <class Arguments>
+[[nodiscard]] std::vector<Option<Arguments>> saying_options(
+    std::string_view why = "the reason, kept with it") {
+  return joined<Arguments>(
+      {{"--why", &Arguments::why, true, why}},
+      acting_options<Arguments>("who says so (default: the name of the operating system's user)"));
 }
 
 /// The path of --ledger, else of EPSILOG_LEDGER.

@@ -1,4 +1,6 @@
 // reserve, commit, cancel, token, pending, approve, reject.
+#include <utility>
+
 #include "answer_json.hpp"
 #include "answer_output.hpp"
 #include "answer_text.hpp"
@@ -80,25 +82,34 @@ ExitCode commit(const RequestArguments& arguments, Console& console) {
   return open(answer) ? ExitCode::pending : ExitCode::refused;
 }
 
-ExitCode cancel(const RequestArguments& arguments, Console& console) {
-  const std::string by = principal_argument(arguments);
+/// A request that somebody acts on, and the ledger it is of.
+struct ActedRequest {
+  engine::Engine engine;
+  std::string id;
+  std::string by;
+  std::string why;
+};
+
+ActedRequest open_for_acting(const RequestArguments& arguments, Console& console) {
+  std::string by = principal_argument(arguments);
+  std::string why = why_argument(arguments.why);
   const std::string ledger = ledger_path(arguments);
   const engine::EngineOptions options = options_for_writing(arguments, console);
-  const std::string id = request_id_argument(*arguments.decision_id, ledger);
-  engine::Engine engine = engine::Engine::open(ledger, options);
-  const Answer answer = engine.cancel(id, by);
+  std::string id = request_id_argument(*arguments.decision_id, ledger);
+  return {engine::Engine::open(ledger, options), std::move(id), std::move(by), std::move(why)};
+}
+
+ExitCode cancel(const RequestArguments& arguments, Console& console) {
+  ActedRequest request = open_for_acting(arguments, console);
+  const Answer answer = request.engine.cancel(request.id, request.by);
   print_request_state(answer, console);
   if (is_withheld(answer)) return ExitCode::try_again;
   return answer.recorded.granted ? ExitCode::refused : ExitCode::done;
 }
 
 ExitCode token(const RequestArguments& arguments, Console& console) {
-  const std::string by = principal_argument(arguments);
-  const std::string ledger = ledger_path(arguments);
-  const engine::EngineOptions options = options_for_writing(arguments, console);
-  const std::string id = request_id_argument(*arguments.decision_id, ledger);
-  engine::Engine engine = engine::Engine::open(ledger, options);
-  const Answer answer = engine.issue_token(id, by);
+  ActedRequest request = open_for_acting(arguments, console);
+  const Answer answer = request.engine.issue_token(request.id, request.by);
   const bool issued = !answer.recorded.token.empty() && (answer.recorded.granted || open(answer));
   if (console.quiet() && !console.json() && issued) console.write(answer.recorded.token + "\n");
   print_request_state(answer, console);
@@ -124,26 +135,16 @@ ExitCode pending(const RequestArguments& arguments, Console& console) {
 }
 
 ExitCode approve(const RequestArguments& arguments, Console& console) {
-  const std::string by = principal_argument(arguments);
-  const std::string why = why_argument(arguments.why);
-  const std::string ledger = ledger_path(arguments);
-  const engine::EngineOptions options = options_for_writing(arguments, console);
-  const std::string id = request_id_argument(*arguments.decision_id, ledger);
-  engine::Engine engine = engine::Engine::open(ledger, options);
-  const Answer answer = engine.approve(id, by, why);
+  ActedRequest request = open_for_acting(arguments, console);
+  const Answer answer = request.engine.approve(request.id, request.by, request.why);
   print_request_state(answer, console);
   if (is_withheld(answer)) return ExitCode::try_again;
   return answer.recorded.granted || open(answer) ? ExitCode::done : ExitCode::refused;
 }
 
 ExitCode reject(const RequestArguments& arguments, Console& console) {
-  const std::string by = principal_argument(arguments);
-  const std::string why = why_argument(arguments.why);
-  const std::string ledger = ledger_path(arguments);
-  const engine::EngineOptions options = options_for_writing(arguments, console);
-  const std::string id = request_id_argument(*arguments.decision_id, ledger);
-  engine::Engine engine = engine::Engine::open(ledger, options);
-  const Answer answer = engine.reject(id, by, why);
+  ActedRequest request = open_for_acting(arguments, console);
+  const Answer answer = request.engine.reject(request.id, request.by, request.why);
   print_request_state(answer, console);
   if (is_withheld(answer)) return ExitCode::try_again;
   return answer.recorded.state == RequestState::rejected ? ExitCode::done : ExitCode::refused;
@@ -165,26 +166,19 @@ VerbSpec reserve_verb() {
           "in full: a statistic computed here reads them in its commit only; for value:NAME that is\n"
           "known only with --data-token. Exit code 4: refused; 5: it waits for approvals first.",
       .positionals = question_positionals(),
-      .options = {{"--epsilon", &AskArguments::epsilon},
-                  {"--delta", &AskArguments::delta},
-                  {"--rho", &AskArguments::rho},
-                  {"--by", &AskArguments::by},
-                  {"--where", &AskArguments::where},
-                  {"--totals", &AskArguments::totals},
-                  {"--consistent", &AskArguments::consistent},
-                  {"--suppress-below", &AskArguments::suppress_below},
-                  {"--data-token", &AskArguments::data_token},
-                  {"--batch", &AskArguments::batch, false,
-                   "reserve for the rows of a CSV table as one, as of release; - reads standard input"},
-                  {"--accuracy", &AskArguments::accuracy, false, "of --batch: wanted of each row"},
-                  {"--assume-count", &AskArguments::assume_count, false,
-                   "of --accuracy: of how many rows a mean or a proportion is"},
-                  {"--key", &AskArguments::key},
-                  {"--as", &AskArguments::principal},
-                  {"--purpose", &AskArguments::purpose},
-                  {"--alpha", &AskArguments::alphas},
-                  {"--ledger", &AskArguments::ledger},
-                  {"--wait", &AskArguments::wait}},
+      .options = question_options(
+          {{"--data-token", &AskArguments::data_token},
+           {"--batch", &AskArguments::batch, false,
+            "reserve for the rows of a CSV table as one, as of release; - reads standard input"},
+           {"--accuracy", &AskArguments::accuracy, false, "of --batch: wanted of each row"},
+           {"--assume-count", &AskArguments::assume_count, false,
+            "of --accuracy: of how many rows a mean or a proportion is"},
+           {"--key", &AskArguments::key},
+           {"--as", &AskArguments::principal},
+           {"--purpose", &AskArguments::purpose},
+           {"--alpha", &AskArguments::alphas},
+           {"--ledger", &AskArguments::ledger},
+           {"--wait", &AskArguments::wait}}),
       .run = &reserve};
 }
 
@@ -216,9 +210,7 @@ VerbSpec cancel_verb() {
           "By who asked, or may approve it. Prints whether what was reserved is given back or charged,\n"
           "or what became of it before. Exit code 4: it was released.",
       .positionals = {kRequestId},
-      .options = {{"--as", &RequestArguments::principal},
-                  {"--ledger", &RequestArguments::ledger},
-                  {"--wait", &RequestArguments::wait}},
+      .options = acting_options<RequestArguments>(),
       .run = &cancel};
 }
 
@@ -231,9 +223,7 @@ VerbSpec token_verb() {
           "Prints the token, the same each time. From then on the data may have been seen, and the\n"
           "reservation is charged in full when it is not committed.",
       .positionals = {kRequestId},
-      .options = {{"--as", &RequestArguments::principal},
-                  {"--ledger", &RequestArguments::ledger},
-                  {"--wait", &RequestArguments::wait}},
+      .options = acting_options<RequestArguments>(),
       .run = &token};
 }
 

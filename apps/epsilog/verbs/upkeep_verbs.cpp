@@ -196,12 +196,9 @@ VerbSpec relocate_verb() {
           "or a policy writes another path; `epsilog audit verify` and `epsilog history` show it with\n"
           "who and why.",
       .positionals = {{"DATASET", &UpkeepArguments::dataset, true, "the dataset whose source was moved"}},
-      .options = {{"--source", &UpkeepArguments::source, true},
-                  {"--why", &UpkeepArguments::why, true, "the reason, kept with the relocation"},
-                  {"--as", &UpkeepArguments::principal, false,
-                   "who says so (default: the name of the operating system's user)"},
-                  {"--ledger", &UpkeepArguments::ledger},
-                  {"--wait", &UpkeepArguments::wait}},
+      .options =
+          joined<UpkeepArguments>({{"--source", &UpkeepArguments::source, true}},
+                                  saying_options<UpkeepArguments>("the reason, kept with the relocation")),
       .run = &relocate};
 }
 
