@@ -16,26 +16,6 @@ using Columns = std::vector<std::string>;
 /// The objects that are rows, of one that --json prints.
 using RowsOf = std::vector<Json> (*)(const Json& object);
 
-/// The field at a path with dots; nullptr where it, or what it is in, is not there. A number is a place in a
-/// list.
-const Json* field_at(const Json& object, std::string_view path) {
-  const Json* at = &object;
-  while (!path.empty()) {
-    const std::size_t dot = std::min(path.find('.'), path.size());
-    const std::string name(path.substr(0, dot));
-    path.remove_prefix(std::min(dot + 1, path.size()));
-    if (at->is_array()) {
-      const std::size_t place = std::stoul(name);
-      if (place >= at->size()) return nullptr;
-      at = &(*at)[place];
-    } else {
-      if (!at->is_object() || !at->contains(name)) return nullptr;
-      at = &at->at(name);
-    }
-  }
-  return at;
-}
-
 CsvRows rows(Columns columns, RowsOf rows_of) {
   return [columns = std::move(columns), rows_of, headed = false](std::string_view object) mutable {
     std::string text = std::exchange(headed, true) ? "" : csv_line(columns);
@@ -169,6 +149,33 @@ std::vector<Json> values_of(const Json& object) {
 
 }  // namespace
 
+std::vector<std::string> columns_of(std::string_view words) {
+  std::vector<std::string> columns;
+  for (std::size_t end = 0; !words.empty(); words.remove_prefix(std::min(end + 1, words.size()))) {
+    end = std::min(words.find(' '), words.size());
+    columns.emplace_back(words.substr(0, end));
+  }
+  return columns;
+}
+
+const Json* field_at(const Json& object, std::string_view path) {
+  const Json* at = &object;
+  while (!path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    const std::string name(path.substr(0, dot));
+    path.remove_prefix(std::min(dot + 1, path.size()));
+    if (at->is_array()) {
+      const std::size_t place = std::stoul(name);
+      if (place >= at->size()) return nullptr;
+      at = &(*at)[place];
+    } else {
+      if (!at->is_object() || !at->contains(name)) return nullptr;
+      at = &at->at(name);
+    }
+  }
+  return at;
+}
+
 std::string ascii_json(const Json& json) {
   return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
@@ -197,10 +204,10 @@ CsvRows change_rows() {
 
 CsvRows column_rows() {
   return rows(
-      {"dataset",         "source",        "rows",          "malformed", "malformed_at",  "outside_blocks",
-       "without_unit",    "over_max_rows", "units",         "kept",      "rows_declared", "rows_exact",
-       "beyond_rows_max", "column",        "missing",       "nulls",     "unreadable",    "unreadable_at",
-       "out_of_bounds",   "undeclared",    "undeclared_at", "problems"},
+      columns_of(
+          "dataset source rows malformed malformed_at outside_blocks without_unit over_max_rows units kept "
+          "rows_declared rows_exact beyond_rows_max column missing nulls unreadable unreadable_at "
+          "out_of_bounds undeclared undeclared_at problems"),
       [](const Json& object) {
         std::vector<Json> all;
         for (Json dataset : object.at("datasets")) {
@@ -240,72 +247,17 @@ CsvRows credential_rows() {
 }
 
 CsvRows decision_rows() {
-  return rows({"decision",
-               "state",
-               "decision_id",
-               "seq",
-               "ledger_id",
-               "created_at",
-               "replayed",
-               "durable",
-               "principal",
-               "via",
-               "key",
-               "policy_version",
-               "decided_under",
-               "rules",
-               "build.version",
-               "build.revision",
-               "dataset",
-               "statistic",
-               "by",
-               "where",
-               "totals",
-               "consistent",
-               "suppress_below",
-               "purpose",
-               "replica_behind",
-               "value",
-               "value_decimal",
-               "value_hex",
-               "cells",
-               "epsilon.requested",
-               "epsilon.charged",
-               "epsilon.adjusted",
-               "epsilon.published",
-               "epsilon.published_note",
-               "delta.requested",
-               "delta.charged",
-               "delta.adjusted",
-               "rho.requested",
-               "rho.charged",
-               "mechanism",
-               "arithmetic",
-               "precision",
-               "sensitivity",
-               "bound",
-               "scale",
-               "grid",
-               "components",
-               "unit",
-               "neighbours",
-               "accounts",
-               "post_processing",
-               "notes",
-               "reasons",
-               "reasons_count",
-               "parent",
-               "deadline",
-               "reservation",
-               "approvals.required",
-               "approvals.given",
-               "data_token",
-               "data_accessed_by",
-               "data_token_sha256",
-               "ended_by",
-               "why",
-               "rows"},
-              [](const Json& object) { return std::vector<Json>{object}; });
+  return rows(
+      columns_of("decision state decision_id seq ledger_id created_at replayed durable principal via key "
+                 "policy_version decided_under rules build.version build.revision dataset statistic by where "
+                 "totals consistent suppress_below purpose replica_behind value value_decimal value_hex "
+                 "cells epsilon.requested epsilon.charged epsilon.adjusted epsilon.published "
+                 "epsilon.published_note delta.requested delta.charged delta.adjusted rho.requested "
+                 "rho.charged mechanism arithmetic precision sensitivity bound scale grid components unit "
+                 "neighbours accounts post_processing notes reasons reasons_count parent deadline "
+                 "reservation approvals.required approvals.given data_token data_accessed_by "
+                 "data_token_sha256 ended_by why rows"),
+      [](const Json& object) { return std::vector<Json>{object}; });
 }
 
 CsvRows forecast_rows() {

@@ -10,6 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace epsilog::command {
 
@@ -18,6 +19,13 @@ namespace epsilog::command {
 
 /// JSON of ASCII alone, on one line, which no spreadsheet and no terminal takes for anything else.
 [[nodiscard]] std::string ascii_json(const nlohmann::ordered_json& json);
+
+/// The field at a path with dots; nullptr where it, or what it is in, is not there. A number is a place in a
+/// list.
+[[nodiscard]] const nlohmann::ordered_json* field_at(const nlohmann::ordered_json& object,
+                                                     std::string_view path);
+/// The words of a text, which are one blank apart.
+[[nodiscard]] std::vector<std::string> columns_of(std::string_view words);
 
 /// Told an object that --json prints, gives the lines of its rows, the header before the first. Told "",
 /// which ends them, gives the header where there was none.

@@ -1,5 +1,8 @@
 #include "decision_csv.hpp"
 
+#include <set>
+#include <string_view>
+
 #include "answer_json.hpp"
 #include "csv_rows.hpp"
 #include "csv_text.hpp"
@@ -9,49 +12,13 @@
 namespace epsilog::command {
 namespace {
 
+const std::string_view kDecisionColumns =
+    "seq decision_id created_at state decision durable principal key policy_version decided_under rules "
+    "dataset statistic by where purpose epsilon.requested epsilon.charged delta.requested delta.charged "
+    "rho.requested rho.charged mechanism value cells reasons parent deadline why via rows";
 /// Texts come from whoever asked or wrote a policy; all else is written by the ledger.
-enum class CellAuthor { ledger, text };
-
-struct Column {
-  const char* name;
-  const char* field;           ///< of the object of `history --json`
-  const char* part = nullptr;  ///< of an object in turn
-  CellAuthor author = CellAuthor::ledger;
-};
-
-constexpr Column kDecisionColumns[] = {
-    {"seq", "seq"},
-    {"decision_id", "decision_id"},
-    {"created_at", "created_at"},
-    {"state", "state"},
-    {"decision", "decision"},
-    {"durable", "durable"},
-    {"principal", "principal", nullptr, CellAuthor::text},
-    {"key", "key", nullptr, CellAuthor::text},
-    {"policy_version", "policy_version"},
-    {"decided_under", "decided_under"},
-    {"rules", "rules"},
-    {"dataset", "dataset", nullptr, CellAuthor::text},
-    {"statistic", "statistic", nullptr, CellAuthor::text},
-    {"by", "by", nullptr, CellAuthor::text},
-    {"where", "where", nullptr, CellAuthor::text},
-    {"purpose", "purpose", nullptr, CellAuthor::text},
-    {"epsilon.requested", "epsilon", "requested"},
-    {"epsilon.charged", "epsilon", "charged"},
-    {"delta.requested", "delta", "requested"},
-    {"delta.charged", "delta", "charged"},
-    {"rho.requested", "rho", "requested"},
-    {"rho.charged", "rho", "charged"},
-    {"mechanism", "mechanism"},
-    {"value", "value"},
-    {"cells", "cells"},
-    {"reasons", "reasons", nullptr, CellAuthor::text},
-    {"parent", "parent"},
-    {"deadline", "deadline"},
-    {"why", "why", nullptr, CellAuthor::text},
-    {"via", "via"},
-    {"rows", "rows"},
-};
+const std::set<std::string_view> kWrittenByOthers = {"principal", "key",     "dataset", "statistic", "by",
+                                                     "where",     "purpose", "reasons", "why"};
 
 Json cells_of(const Json& cells) {
   Json list = Json::array();
@@ -89,12 +56,10 @@ std::string reasons_text(const Json& reasons) {
   return text;
 }
 
-std::string cell_of(const Json& object, const Column& column) {
-  const auto found = object.find(column.field);
-  if (found == object.end() || found->is_null()) return "";
-  const Json& value = column.part == nullptr ? *found : (*found)[column.part];
-  if (value.is_null()) return "";
-  const std::string field = column.name;
+std::string cell_of(const Json& object, const std::string& field) {
+  const Json* const found = field_at(object, field);
+  if (found == nullptr || found->is_null()) return "";
+  const Json& value = *found;
   if (field == "cells") return ascii_json(cells_of(value));
   if (field == "rows") return rows_text(value);
   if (field == "reasons") return no_formula(printable(reasons_text(value)));
@@ -103,21 +68,19 @@ std::string cell_of(const Json& object, const Column& column) {
   }
   if (!value.is_string()) return ascii_json(value);
   const std::string text = value.get<std::string>();
-  return column.author == CellAuthor::text ? no_formula(printable(text)) : text;
+  return kWrittenByOthers.contains(field) ? no_formula(printable(text)) : text;
 }
 
 }  // namespace
 
 std::vector<std::string> decision_columns() {
-  std::vector<std::string> names;
-  for (const Column& column : kDecisionColumns) names.emplace_back(column.name);
-  return names;
+  return columns_of(kDecisionColumns);
 }
 
 std::vector<std::string> decision_cells(const engine::Answer& answer) {
   const Json object = answer_object(answer, AnswerKind::history);
   std::vector<std::string> cells;
-  for (const Column& column : kDecisionColumns) cells.push_back(cell_of(object, column));
+  for (const std::string& column : decision_columns()) cells.push_back(cell_of(object, column));
   return cells;
 }
 
