@@ -120,6 +120,19 @@ Json accuracy_json(const std::vector<engine::Accuracy>& accuracy) {
   return list;
 }
 
+Json relocations_json(const std::vector<ledger::Relocation>& relocations) {
+  Json list = Json::array();
+  for (const ledger::Relocation& one : relocations) {
+    list.push_back({{"after_decision", one.after_decision},
+                    {"at", one.at},
+                    {"dataset", one.dataset},
+                    {"source", one.path},
+                    {"by", one.by},
+                    {"why", or_null(one.why)}});
+  }
+  return list;
+}
+
 Json faults_json(const std::vector<PolicyFault>& faults) {
   Json list = Json::array();
   for (const PolicyFault& fault : faults) {

@@ -62,6 +62,7 @@ inline constexpr unsigned kDigits = 17;
 /// Each null in a ledger that never had a credential.
 [[nodiscard]] Json claimed_approvals_json(const engine::AuditReport& report);
 [[nodiscard]] Json ended_credentials_json(const engine::AuditReport& report);
+[[nodiscard]] Json relocations_json(const std::vector<ledger::Relocation>& relocations);
 [[nodiscard]] Json faults_json(const std::vector<PolicyFault>& faults);
 
 }  // namespace epsilog::command

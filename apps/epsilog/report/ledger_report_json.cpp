@@ -104,19 +104,6 @@ Json versions(const LedgerReport& report) {
   return list;
 }
 
-Json relocations(const LedgerReport& report) {
-  Json list = Json::array();
-  for (const ledger::Relocation& one : report.relocations) {
-    list.push_back({{"after_decision", one.after_decision},
-                    {"at", one.at},
-                    {"dataset", one.dataset},
-                    {"source", one.path},
-                    {"by", one.by},
-                    {"why", or_null(one.why)}});
-  }
-  return list;
-}
-
 Json keys(const LedgerReport& report) {
   Json list = Json::array();
   for (const ledger::KeyEvent& one : report.keys) {
@@ -179,7 +166,7 @@ std::string ledger_report_json(const ReportSheet& sheet, bool ok, const std::opt
                      {"policy_versions", versions(report)},
                      {"limit_changes", limit_changes(report)},
                      {"limit_removals", limit_removals(report)},
-                     {"relocations", relocations(report)},
+                     {"relocations", relocations_json(report.relocations)},
                      {"keys", keys(report)},
                      {"clock", clock_events(report)},
                      {"events", events_json(report.events)},

@@ -10,9 +10,11 @@
 namespace epsilog::command {
 namespace {
 
-Json audit_faults(const std::vector<engine::AuditFault>& faults) {
+/// What an audit, or reading a stored line, found.
+template <class Fault>
+Json record_faults(const std::vector<Fault>& faults) {
   Json list = Json::array();
-  for (const engine::AuditFault& fault : faults) {
+  for (const Fault& fault : faults) {
     list.push_back({{"record", fault.record}, {"code", fault.code}, {"message", fault.message}});
   }
   return list;
@@ -147,18 +149,6 @@ std::string import_json(const std::string& ledger, std::int64_t lines) {
   return pretty({{"ledger", ledger}, {"lines", lines}, {"read_only", true}});
 }
 
-namespace {
-
-Json stored_faults(const std::vector<ledger::StoredFault>& found) {
-  Json faults = Json::array();
-  for (const ledger::StoredFault& fault : found) {
-    faults.push_back({{"record", fault.record}, {"code", fault.code}, {"message", fault.message}});
-  }
-  return faults;
-}
-
-}  // namespace
-
 std::string clock_confirm_json(const std::string& ledger, const std::string& held_at,
                                const std::string& now) {
   return pretty({{"ledger", ledger},
@@ -185,7 +175,7 @@ std::string recover_from_json(const std::string& ledger, const ledger::ReplicaRe
                  {"dropped_bytes", recovery.dropped_bytes},
                  {"dropped_from", recovery.dropped_bytes == 0 ? Json() : Json(recovery.dropped_from)},
                  {"truncated", recovery.truncated},
-                 {"faults", stored_faults(recovery.faults)}});
+                 {"faults", record_faults(recovery.faults)}});
 }
 
 std::string backup_json(const std::string& ledger, const std::string& file, const ledger::Backup& backup) {
@@ -202,7 +192,7 @@ std::string backup_json(const std::string& ledger, const std::string& file, cons
                  {"replica", backup.replica == Replica::none     ? Json()
                              : backup.replica == Replica::agrees ? Json("agrees")
                                                                  : Json("unusable")},
-                 {"faults", stored_faults(backup.faults)}});
+                 {"faults", record_faults(backup.faults)}});
 }
 
 std::string restore_json(const std::string& ledger, const std::string& file,
@@ -223,7 +213,7 @@ std::string restore_json(const std::string& ledger, const std::string& file,
                  {"unsealed", restoration.unsealed},
                  {"size", done ? Json(restoration.tree.size) : Json()},
                  {"root", done ? Json(ledger::hex_text(restoration.tree.root)) : Json()},
-                 {"faults", stored_faults(restoration.faults)}});
+                 {"faults", record_faults(restoration.faults)}});
 }
 
 std::string seal_json(const std::string& ledger, const ledger::SealResult& sealing) {
@@ -255,15 +245,6 @@ const char* file_system_name(bool over_fuse) {
 
 std::string audit_json(const engine::AuditReport& report, const VerifiedLedger& examined) {
   const bool named = examined.policy_version != 0;
-  Json relocations = Json::array();
-  for (const ledger::Relocation& relocation : report.relocations) {
-    relocations.push_back({{"after_decision", relocation.after_decision},
-                           {"at", relocation.at},
-                           {"dataset", relocation.dataset},
-                           {"source", relocation.path},
-                           {"by", relocation.by},
-                           {"why", or_null(relocation.why)}});
-  }
   Json json = {{"ok", report.ok},
                {"ledger_id", or_null(examined.ledger_id)},
                {"policy_version", named ? Json(examined.policy_version) : Json(nullptr)},
@@ -271,12 +252,12 @@ std::string audit_json(const engine::AuditReport& report, const VerifiedLedger& 
                {"records", report.records},
                {"accounts", examined.accounts},
                {"policy_versions", examined.policy_versions},
-               {"faults", audit_faults(report.faults)},
-               {"notes", audit_faults(report.notes)},
+               {"faults", record_faults(report.faults)},
+               {"notes", record_faults(report.notes)},
                {"length_record", length_record_name(report.end_mark_state)},
                {"file_system", file_system_name(report.over_fuse)},
                {"stale_replicas", report.stale_replicas},
-               {"relocations", std::move(relocations)},
+               {"relocations", relocations_json(report.relocations)},
                {"events", events_json(examined.events)},
                {"claimed_approvals", claimed_approvals_json(report)},
                {"ended_credentials", ended_credentials_json(report)}};
@@ -295,7 +276,7 @@ std::string replayed_json(const engine::ReplayedDecision& decision) {
                      {"policy_version", decision.policy_version},
                      {"policy_sha256", or_null(decision.policy_sha256)},
                      {"same", decision.faults.empty()},
-                     {"faults", audit_faults(decision.faults)}},
+                     {"faults", record_faults(decision.faults)}},
                     -1);
 }
 
@@ -303,7 +284,7 @@ std::string replay_summary_json(const engine::AuditReport& report, std::int64_t 
   return one_object({{"ok", report.ok},
                      {"records", report.records},
                      {"same", same},
-                     {"faults", audit_faults(report.faults)}},
+                     {"faults", record_faults(report.faults)}},
                     -1);
 }
 
