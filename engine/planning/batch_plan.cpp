@@ -2,19 +2,106 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
-#include "batch_charge.hpp"
 #include "blocks.hpp"
 #include "budget_notes.hpp"
 #include "each_question.hpp"
 #include "epsilog/accounting/bounded_sum.hpp"
 #include "epsilog/accounting/composition.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/accounting/fixed_draws.hpp"
+#include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/request.hpp"
 #include "loss_caps.hpp"
+#include "plan.hpp"
+#include "recorded_loss.hpp"
 #include "scope.hpp"
 
 namespace epsilog::engine {
 namespace {
+
+/// The draws of the rows of a batch, which are fixed in advance: what may be chosen within a row, as the
+/// splits of several quantiles are, is in what is proved of that one draw. Proof
+/// accounting/proofs/composition.md, section 11. Thread-safety: one owner.
+class BatchCharge final {
+ public:
+  /// Requires  the plans of the rows are there, and lose no more delta together.
+  BatchCharge(const Plan& batch, accounting::Delta delta);
+
+  [[nodiscard]] const accounting::ComposedCharge& all() const { return draws_.all(); }
+  /// Of the rows with such numbers, ascending.
+  [[nodiscard]] accounting::ComposedCharge of(const std::vector<std::size_t>& rows);
+
+ private:
+  std::vector<std::size_t> first_;  // [row] of its draws; and after the last row how many there are
+  accounting::FixedDraws draws_;
+};
+
+std::vector<std::size_t> first_draws(const Plan& batch) {
+  std::vector<std::size_t> first{0};
+  for (const auto& row : batch.rows) first.push_back(first.back() + row->mechanisms.size());
+  return first;
+}
+
+/// What each draw loses is read off what will be recorded of it, as whoever checks the record does.
+accounting::FixedDraws fixed_draws(const Plan& batch, accounting::Delta delta) {
+  std::vector<accounting::KnownLoss> laws;
+  std::vector<accounting::FixedDraw> draws;
+  std::unordered_map<std::string, std::size_t> numbers;
+  for (const auto& row : batch.rows) {
+    for (std::size_t i = 0; i < row->mechanisms.size(); ++i) {
+      const std::string& mechanism = row->record.mechanism;
+      const ledger::ComponentRecord& component = row->record.components[i];
+      const auto [number, fresh] = numbers.emplace(loss_key(mechanism, component), laws.size());
+      if (fresh) laws.push_back(recorded_loss(mechanism, component));
+      draws.push_back({row->mechanisms[i].charged(), number->second});
+    }
+  }
+  return {std::move(laws), std::move(draws), delta};
+}
+
+BatchCharge::BatchCharge(const Plan& batch, accounting::Delta delta)
+    : first_(first_draws(batch)), draws_(fixed_draws(batch, delta)) {}
+
+accounting::ComposedCharge BatchCharge::of(const std::vector<std::size_t>& rows) {
+  std::vector<std::size_t> numbers;
+  for (const std::size_t row : rows) {
+    for (std::size_t draw = first_.at(row); draw < first_.at(row + 1); ++draw) numbers.push_back(draw);
+  }
+  return draws_.charge_of_part(numbers);
+}
+
+/// The delta of a batch, on its grid; nothing where it says none, which then costs the sums of its rows.
+/// `lost`: that of the rows together.
+/// Throws  InvalidParameter unless it lies in (0, 1), is not below `lost` and some budget of the dataset
+///         counts epsilon and delta.
+std::optional<accounting::Delta> delta_of_batch(const Dataset& dataset, const Request& request,
+                                                accounting::Delta lost) {
+  if (!request.delta) return std::nullopt;
+  if (*request.delta <= 0 || *request.delta >= 1) {
+    throw InvalidParameter("delta: must lie strictly between 0 and 1");
+  }
+  const auto delta = accounting::Delta::from_rational_down(*request.delta);
+  if (delta == accounting::Delta()) {
+    throw InvalidParameter("delta: " + accounting::text(*request.delta) +
+                           " is below the smallest one kept, 0.000000000000000001");
+  }
+  if (lost > delta) {
+    throw InvalidParameter("delta: the rows lose " + lost.text() + " together, more than the " +
+                           delta.text() + " of the whole batch");
+  }
+  if (!counts_delta(dataset)) {
+    throw InvalidParameter("delta: no budget of '" + dataset.name +
+                           "' counts epsilon and delta, and in every other measure a batch costs the sum of "
+                           "its rows; leave the delta of the whole batch out");
+  }
+  return delta;
+}
 
 using accounting::ApproximateLoss;
 

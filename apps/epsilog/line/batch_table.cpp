@@ -1,10 +1,15 @@
 #include "batch_table.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
+#include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/not_text.hpp"
 #include "options.hpp"
 #include "printable.hpp"
@@ -31,6 +36,38 @@ std::string normalized_name(std::string_view name) {
 }
 
 }  // namespace
+
+BatchInput::BatchInput(std::string name) : name_(std::move(name)) {
+  descriptor_ = name_ == "-" ? STDIN_FILENO : ::open(name_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) fail(errno);
+  struct stat status {};
+  if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) {
+    size_ = static_cast<double>(status.st_size);
+  }
+}
+
+BatchInput::~BatchInput() {
+  if (descriptor_ != STDIN_FILENO) ::close(descriptor_);
+}
+
+std::size_t BatchInput::read(char* data, std::size_t size) {
+  for (;;) {
+    const ssize_t got = ::read(descriptor_, data, size);
+    if (got >= 0) {
+      read_ += static_cast<double>(got);
+      return static_cast<std::size_t>(got);
+    }
+    if (errno != EINTR) fail(errno);
+  }
+}
+
+double BatchInput::fraction_read() const noexcept {
+  return size_ > 0 ? std::min(1.0, read_ / size_) : 0;
+}
+
+void BatchInput::fail(int error) const {
+  throw SourceError("--batch " + name_ + ": " + std::strerror(error));
+}
 
 BatchTable::BatchTable(const std::string& file, Console& console)
     : console_(console), input_(file), records_({}, [this](char* data, std::size_t size) {

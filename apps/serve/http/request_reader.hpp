@@ -9,7 +9,7 @@
 //
 // Refused (docs/daemon.md, "What a request must look like"): an empty line before it; any other byte, so bare
 // CR or LF, NUL, tabs, anything above 126; lines that begin with a blank (folded headers), have one before
-// ':' or no ':'; any name twice, in whatever case; and what request_target.hpp and header_rules.hpp refuse.
+// ':' or no ':'; any name twice, in whatever case; and what request_target.hpp and apply_headers() refuse.
 // A body is as long as Content-Length says, and the next head follows it.
 //
 // Sources: RFC 9112, 2.2, 3, 5, 6; RFC 9110, 5, 15.5.
