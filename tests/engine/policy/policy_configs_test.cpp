@@ -1,9 +1,9 @@
-// The shipped policies are accepted, and each one under configs/invalid gives exactly its error.
+// The shipped policies are accepted, and each invalid policy gives exactly its error.
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
 #include "epsilog/engine/exact_answer.hpp"
 #include "epsilog/engine/policy.hpp"
-#include "file_text.hpp"
+#include "invalid_policies.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -22,9 +22,10 @@ std::set<std::string> names(const std::filesystem::path& folder, const std::stri
   return result;
 }
 
-std::string error_text(const std::filesystem::path& path) {
+/// The text of the error of a policy in that file, a line of its own for each fault.
+std::string error_text(const std::string& yaml, const std::string& file) {
   try {
-    static_cast<void>(checked_policy(file_text(path), path.filename().string()));
+    static_cast<void>(checked_policy(yaml, file));
   } catch (const PolicyError& error) {
     return std::string(error.what()) + "\n";
   }
@@ -123,23 +124,53 @@ TEST_CASE("configs: rho, divergences, renewal and blocks are what the comments s
 
 TEST_CASE("configs: each invalid policy gives exactly the error beside it",
           "[engine][policy][configs][negative]") {
-  const std::filesystem::path folder = kConfigs / "invalid";
-  const std::set<std::string> policies = names(folder, ".yaml");
-  CHECK(policies.size() >= 40);
-  CHECK(policies == names(folder, ".error"));
-  for (const std::string& name : policies) {
+  CHECK(test::invalid_policies().size() >= 324);
+  for (const auto& [name, policy] : test::invalid_policies()) {
     CAPTURE(name);
-    CHECK(error_text(folder / (name + ".yaml")) == file_text(folder / (name + ".error")));
+    CHECK(error_text(policy.yaml, name + ".yaml") == policy.error);
   }
 }
 
 TEST_CASE("configs: the kinds of mistake that must be refused are all there",
           "[engine][policy][configs][negative]") {
-  const std::set<std::string> policies = names(kConfigs / "invalid", ".yaml");
   for (const char* kind : {"duplicate_key", "unknown_key", "anchor", "alias", "merge_key", "tag", "nan",
                            "infinity", "hex_float", "inverted_bounds", "query_without_bounds", "zero_budget",
                            "bound_too_large_for_precision", "unterminated_quote", "second_document"}) {
     CAPTURE(kind);
-    CHECK(policies.contains(kind));
+    CHECK(test::invalid_policies().contains(kind));
+  }
+}
+
+TEST_CASE("configs: a table of invalid policies that is malformed is not read",
+          "[engine][policy][configs][negative]") {
+  const std::string base = "base b\n+version: 1\n+x: 1\n+x: 1\n";
+  const auto error_of = [&base](const std::string& cases) {
+    test::InvalidPolicyTables tables;
+    try {
+      tables.read("t", base + cases);
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string("read");
+  };
+  CHECK(error_of("case c on b\n-version: 1\n+version: 2\n! 1:1: no\n") == "read");
+  for (const auto& [cases, fault] : std::map<std::string, std::string>{
+           {"version: 1\n", "t:5: a line begins with"},
+           {"case\n", "t:5: a line begins with"},
+           {"case c of b\n", "t:5: expected 'base NAME'"},
+           {"case c on d\n", "t:5: no base d"},
+           {"case c on b\n-version: 1\n", "t:6: no fault: c"},
+           {"case c\n+a\n!no\n", "t:7: a fault is written"},
+           {"base c\n+a\n! 1:1: no\n", "t:7: a fault is written"},
+           {"case c\n-a\n! 1:1: no\n", "t:7: a whole text has only added lines: c"},
+           {"case c on b\n+a\n! 1:1: no\n", "t:7: a change without a place or an effect: c"},
+           {"case c on b\n version: 1\n! 1:1: no\n", "t:7: a change without a place or an effect: c"},
+           {"case c on b\n-version: 2\n! 1:1: no\n", "t:7: a change finds no place in its base: c"},
+           {"case c on b\n-ersion: 1\n! 1:1: no\n", "t:7: a change finds no place in its base: c"},
+           {"case c on b\n-x: 1\n! 1:1: no\n", "t:7: a change finds two places in its base: c"},
+           {"case c\n+a\n! 1:1: no\ncase c\n+a\n! 1:1: no\n", "t:10: stands twice: case c"},
+           {"base b\n+a\n", "t:6: stands twice: base b"}}) {
+    CAPTURE(cases);
+    CHECK(error_of(cases).starts_with(fault));
   }
 }

@@ -1,5 +1,5 @@
 // Derived columns as they are declared, and in the object that a policy implies. Ways to be refused stand in
-// configs/invalid.
+// invalid/.
 #include "implied_object.hpp"
 #include "policy_text.hpp"
 #include "policy_values.hpp"

@@ -7,6 +7,7 @@
 #include <valijson/validator.hpp>
 
 #include "file_text.hpp"
+#include "invalid_policies.hpp"
 #include "policy_faults.hpp"
 #include "policy_key_changes.hpp"
 #include "policy_keys.hpp"
@@ -152,15 +153,13 @@ TEST_CASE("policy schema: an invalid policy is invalid under both, unless a rule
           "[engine][policy][schema][negative]") {
   std::set<std::string> beyond;
   int refused_by_both = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(kSource / "configs" / "invalid")) {
-    if (entry.path().extension() != ".yaml") continue;
-    const std::string yaml = file_text(entry.path());
-    const std::optional<json> document = as_json(yaml);
+  for (const auto& [name, policy] : invalid_policies()) {
+    const std::optional<json> document = as_json(policy.yaml);
     if (!document) continue;
-    CAPTURE(entry.path().stem().string());
-    CHECK_FALSE(decoder_accepts(yaml));
+    CAPTURE(name);
+    CHECK_FALSE(decoder_accepts(policy.yaml));
     if (schema_accepts(*document)) {
-      beyond.insert(entry.path().stem().string());
+      beyond.insert(name);
     } else {
       ++refused_by_both;
     }
