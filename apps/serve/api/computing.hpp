@@ -26,7 +26,8 @@ namespace epsilog::serve {
 
 /// Requires of those requests that are no retries that there are as many refusals left as they would count
 /// for, and processor time, and that planning each is within what the daemon takes at once. `alphas`: of
-/// each, at how many its intervals are told. Throws  HttpProblem (400, 429); as is_retry().
+/// each, at how many its intervals are told.
+/// Throws  HttpProblem (400, 429); as is_retry().
 void require_new_questions(const Call& call, std::span<const engine::Request> requests, std::size_t alphas);
 
 /// A route that changes nothing (Route::computes), for as long as it is answered. Whatever the engine

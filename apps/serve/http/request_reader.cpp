@@ -73,13 +73,13 @@ std::optional<MalformedRequest> apply_connection(RequestHead& head) {
   return std::nullopt;
 }
 
-/// Sets `content_length` and `keep_alive` of a head whose other members are there.
-/// Refused, in this order: no Host, or one that is no name or address with or without a port (400);
-/// Content-Length beside Transfer-Encoding (400); Transfer-Encoding: chunked (411, RFC 9112, 6.3: a server
-/// may insist on a length), or any other (501, RFC 9112, 6.1); a Content-Length that is no number of 1–18
-/// digits without leading zeros (400); an Expect that is not 100-continue (417); a Connection that is no list
-/// of tokens (400). Requires       no name twice, so that a value is the only one. Thread-safety  pure
-/// function.
+/// Sets `content_length` and `keep_alive` of a head whose other members are there. Refused, in this order: no
+/// Host, or one that is no name or address with or without a port (400); Content-Length beside
+/// Transfer-Encoding (400); Transfer-Encoding: chunked (411, RFC 9112, 6.3: a server may insist on a length),
+/// or any other (501, RFC 9112, 6.1); a Content-Length that is no number of 1–18 digits without leading zeros
+/// (400); an Expect that is not 100-continue (417); a Connection that is no list of tokens (400).
+/// Requires       no name twice, so that a value is the only one.
+/// Thread-safety  pure function.
 std::optional<MalformedRequest> apply_headers(RequestHead& head) {
   const std::string* const host = head.header("host");
   if (host == nullptr) return malformed("The request has no Host.");
