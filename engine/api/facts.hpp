@@ -50,11 +50,13 @@ struct QuestionParts {
 /// Makes the types that nobody else makes.
 struct Maker {
   [[nodiscard]] static Number number(std::string text, double value) { return {std::move(text), value}; }
+  /// The exact value, and the double that it is, or one next to it: any, not below it, not above it.
   [[nodiscard]] static Number number(const accounting::Rational& value);
-  /// A number of an answer: of a quantile of dates, a day.
-  [[nodiscard]] static Number number_of(const engine::Answer& answer, const accounting::Rational& value);
-  /// Requires  text denotes a number.
-  [[nodiscard]] static Number number(const std::string& text);
+  [[nodiscard]] static Number number_up(const accounting::Rational& value);
+  [[nodiscard]] static Number number_down(const accounting::Rational& value);
+  /// A number of an answer, as `made` by one of these: of a quantile of dates, a day.
+  [[nodiscard]] static Number number_of(const engine::Answer& answer, const accounting::Rational& value,
+                                        Number (*made)(const accounting::Rational&) = number);
   /// What a request was charged, or would be.
   [[nodiscard]] static Loss loss(const engine::Answer& answer);
   [[nodiscard]] static AccountBalance balance(const ledger::AccountState& account, bool active);

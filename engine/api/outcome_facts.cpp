@@ -143,11 +143,12 @@ std::optional<Number> accuracy_of(const Facts& facts, const Exact& alpha) {
                                     : facts.session->engine.show(facts.answer.recorded.decision_id, alphas),
                       at);
   }
-  return told ? std::optional(Maker::number(*told)) : std::nullopt;
+  return told ? std::optional(Maker::number_up(*told)) : std::nullopt;
 }
 
-Number Maker::number_of(const engine::Answer& answer, const Rational& value) {
-  if (!tells_days(answer)) return number(value);
+Number Maker::number_of(const engine::Answer& answer, const Rational& value,
+                        Number (*made)(const Rational&)) {
+  if (!tells_days(answer)) return made(value);
   return number(engine::date_text(value.get_num().get_si()), value.get_d());
 }
 
@@ -161,8 +162,8 @@ Interval Maker::interval(const engine::Answer& answer, const engine::CellInterva
   const mechanisms::AnswerInterval& one = (*cells)[cell];
   const engine::CellGroup& group = of->group_of(cell);
   const auto& size = together && !of->together.empty() ? group.together_holds_from : group.each_holds_from;
-  return {number_of(answer, one.low), number_of(answer, one.high), of->is_whole_range(cell, one),
-          size ? std::optional(number(*size)) : std::nullopt};
+  return {number_of(answer, one.low, number_down), number_of(answer, one.high, number_up),
+          of->is_whole_range(cell, one), size ? std::optional(number_up(*size)) : std::nullopt};
 }
 
 std::vector<RefusalReason> Maker::reasons(const engine::Answer& answer) {

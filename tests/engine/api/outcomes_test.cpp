@@ -120,6 +120,42 @@ TEST_CASE("outcome: a mean tells its interval and no single accuracy", "[engine]
   CHECK(interval.high().as_double() <= 110);
 }
 
+TEST_CASE("outcome: a double next to a number never tells less loss, or a narrower interval",
+          "[engine][api]") {
+  const auto exact = [](const Number& number) { return accounting::parse_rational(number.text(), "number"); };
+  const auto not_below = [&exact](const Number& number) {
+    return accounting::Rational(number.as_double()) >= exact(number);
+  };
+  const auto not_above = [&exact](const Number& number) {
+    return accounting::Rational(number.as_double()) <= exact(number);
+  };
+  ApiClinic at("", "epsilon: 3");
+  int loss_above = 0;  // of those whose exact number is no double
+  for (const char* epsilon : {"0.1", "0.2", "0.3", "0.7", "1/3"}) {
+    INFO(epsilon);
+    const auto outcome = at.ledger.ask("clinic", "mean:age").epsilon(epsilon).as("alice").release();
+    REQUIRE(outcome.released() != nullptr);
+    const Number charged = outcome.released()->charged().epsilon();
+    CHECK(not_below(charged));
+    if (accounting::Rational(charged.as_double()) > exact(charged)) ++loss_above;
+    for (const char* alpha : {"0.05", "0.3"}) {
+      const Interval interval = outcome.released()->interval(alpha);
+      CHECK(not_above(interval.low()));
+      CHECK(not_below(interval.high()));
+    }
+    for (const AccountBalance& balance : at.ledger.budget("clinic")) {
+      CHECK(not_above(balance.limit));
+      CHECK(not_below(balance.spent));
+      CHECK(not_below(balance.reserved));
+      CHECK(not_above(balance.remaining));
+    }
+  }
+  CHECK(loss_above == 5);
+  const auto outcome = at.count("1/7").release();
+  REQUIRE(outcome.released() != nullptr);
+  for (const char* alpha : {"0.05", "0.3"}) CHECK(not_below(outcome.released()->accuracy(alpha).value()));
+}
+
 TEST_CASE("outcome: a retry is told as one, and charges nothing", "[engine][api]") {
   ApiClinic at;
   const auto question = at.count("1/5");

@@ -56,7 +56,9 @@ class Number final {
   /// Returns the exact decimal ("12.5"), a fraction where there is none ("1/3"), a day ("2027-01-31") of a
   /// quantile of dates, or "infinity" and "-infinity".
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  /// Returns a double next to it; of a day, the days since 1970-01-01.
+  /// Returns the double that it is, else one next to it: of what is charged, spent or reserved, an accuracy, an
+  /// upper end and a size from which something holds the one above, of a limit, what remains and a lower end the
+  /// one below. Of a day, the days since 1970-01-01.
   [[nodiscard]] double as_double() const noexcept { return value_; }
   [[nodiscard]] bool is_finite() const noexcept;
 

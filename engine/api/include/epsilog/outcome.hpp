@@ -127,8 +127,9 @@ class ReleasedValue final : public Released {
   using Released::Released;
   [[nodiscard]] Number value() const;
   /// Returns the interval of the exact answer, as the policy makes it of the rows.
-  /// Ensures  both ends are there; they are infinite where nothing bounds the answer. Requires,
-  /// Throws   as accuracy().
+  /// Requires  alpha as accuracy() does.
+  /// Ensures   both ends are there; they are infinite where nothing bounds the answer.
+  /// Throws    as accuracy().
   [[nodiscard]] Interval interval(const Exact& alpha) const;
 };
 
@@ -149,8 +150,10 @@ class ReleasedTable final : public Released {
   using Released::Released;
   /// Returns all cells, those of the last column changing fastest, then those of totals.
   [[nodiscard]] std::vector<Cell> cells() const;
-  /// Returns an interval for each cell, in the order of cells(): each holds by itself. Requires,
-  /// Throws  as accuracy().
+  /// Returns an interval for each cell, in the order of cells(), also for one whose value is not shown: each
+  /// holds by itself.
+  /// Requires  alpha as accuracy() does.
+  /// Throws    as accuracy().
   [[nodiscard]] std::vector<Interval> intervals(const Exact& alpha) const;
   /// Returns the same, so that all of them hold together.
   [[nodiscard]] std::vector<Interval> intervals_together(const Exact& alpha) const;
