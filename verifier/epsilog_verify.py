@@ -1316,6 +1316,8 @@ def response_divergence(epsilon, order, bits):
 
 FINEST = 2**2048  # how fine a grid may be beside the noise, for a delta to be computed
 SELECTIONS = ("permute_and_flip", "exponential")
+ON_GRID = {"discrete_laplace": "grid_sensitivity", "discrete_gaussian": "grid_sensitivity_l2_squared",
+           "gaussian": "grid_sensitivity_l2_squared"}
 
 class Loss:
     """What one call of a mechanism is proved to lose: epsilon and delta together, and rho."""
@@ -1323,27 +1325,29 @@ class Loss:
     def __init__(self, component, mechanism, arithmetic, on_grid, levels):
         self.gaussian = mechanism in ("discrete_gaussian", "gaussian")
         self.delta, charged, scale = component.get("delta", Fraction(0)), component["epsilon"], component["scale"]
+        # That of another mechanism would be a claim that nothing checks.
+        require(component.keys() & set(ON_GRID.values()) <= {ON_GRID.get(mechanism)},
+                "has a sensitivity on the grid of another mechanism", "release")
         if mechanism == "snapping":
             self.epsilon = snapping_epsilon(component, arithmetic == "exact")
         elif mechanism in SELECTIONS:
             self.epsilon = 2 * component["sensitivity"] * levels / scale
         else:
             require(self.gaussian or mechanism == "discrete_laplace", "names a mechanism that is not known", "release")
-            of_gaussian = component.get("grid_sensitivity_l2_squared")
-            said = of_gaussian if self.gaussian else component.get("grid_sensitivity")
+            said = component.get(ON_GRID[mechanism])
             require(said is not None, "has no sensitivity on the grid", "release")
             require(on_grid_holds(component, said, self.gaussian, on_grid), "sensitivity on the grid is too low",
                     "release")
             self.epsilon = charged if self.gaussian else said / scale
         require(self.epsilon <= component["adjusted"] <= charged, f"is proved to lose {self.epsilon}, which is more "
                 f"than the {component['adjusted']} that is said or the {charged} that is charged", "release")
-        self.rho = of_gaussian / (2 * scale**2) if self.gaussian else self.epsilon**2 / 2
+        self.rho = said / (2 * scale**2) if self.gaussian else self.epsilon**2 / 2
         self.bounded = mechanism == "exponential"
         # what it loses at least, for some neighbours of those that its sensitivity allows: None of Gaussian noise
         self.least = (None if self.gaussian else self.epsilon / levels if self.bounded else
                       component["sensitivity"] / scale if mechanism == "snapping" else self.epsilon)
         if self.gaussian:
-            steps = isqrt((of_gaussian / component["grid"] ** 2).__floor__())
+            steps = isqrt((said / component["grid"] ** 2).__floor__())
             self.in_steps = scale / component["grid"], steps
         if self.bounded:
             self.rho /= 4 * levels

@@ -1440,12 +1440,23 @@ def forged_calibrations():
     def one_bit_less(scale):  # of 118
         return scale - verifier.Fraction(2)**(scale.numerator.bit_length() - scale.denominator.bit_length() - 117)
 
+    def other_sensitivity(**of):
+        """A number that the mechanism does not have, and that would be checked by nothing."""
+        def change(changed):
+            place = component(**of, change=("coordinates", 1))(changed)
+            said = changed[place]["release"]["components"][0]
+            for name in ("grid_sensitivity", "grid_sensitivity_l2_squared"):
+                said.setdefault(name, said["sensitivity"])
+            return place
+        return change
+
     half, less = verifier.Fraction(1, 2), verifier.Fraction(10**9 - 1, 10**9)
     for arithmetic in ("mpfr", "exact"):
         for cells in (1, 3):
             of = {"mechanism": "snapping", "arithmetic": arithmetic, "cells": cells}
             forged("snapping", "which is more than", component(**of, change=("scale", one_bit_less)))
             forged("snapping", "below what one unit can change", component(**of, change=("sensitivity", half)))
+            forged("snapping", "sensitivity on the grid of another mechanism", other_sensitivity(**of))
     forged("snapping", "below what one unit can change",
            component(mechanism="snapping", arithmetic="mpfr", cells=3, change=("coordinates", half)))
     for name in ("discrete_laplace", "discrete_gaussian", "gaussian"):
@@ -1458,7 +1469,8 @@ def forged_calibrations():
                        component(**of, change=("scale", less)))
                 forged("discrete", "below what one unit can change", component(**of, change=("sensitivity", half)))
                 on_grid = "grid_sensitivity_l2_squared" if gaussian else "grid_sensitivity"
-                forged("discrete", "sensitivity on the grid", component(**of, change=(on_grid, less)))
+                forged("discrete", "sensitivity on the grid is too low", component(**of, change=(on_grid, less)))
+                forged("discrete", "sensitivity on the grid of another mechanism", other_sensitivity(**of))
                 if gaussian:
                     forged("discrete", "below what one unit", component(**of, change=("sensitivity_l2_squared", half)))
                     forged("discrete", "delta than was asked", component(**of, change=("delta", half)))
