@@ -407,12 +407,15 @@ bool LedgerState::roll_back() noexcept {
   return false;
 }
 
-void LedgerState::fail(const StorageFailure& failure, const std::string& doing) {
+void LedgerState::fail(const StorageFailure& failure, const std::string& doing, Written written) {
   const std::string message = "ledger " + files_.database + ": " + doing + ": " + failure.what();
   const bool in_commit = std::exchange(marked_, false);
   writer_->shared_rows().forget();
   writer_failed_ = writer_failed_ || of_file(failure);
-  if (kind_of(failure) == FailureKind::storage) {
+  const int primary = failure.code() & 0xff;
+  const bool damaged_page = primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
+  const bool known = written == Written::nothing && damaged_page;
+  if (kind_of(failure) == FailureKind::storage && !known) {
     poison(doing + ": " + failure.what() + " (SQLite " + std::to_string(failure.code()) + ")");
     roll_back();
     std::throw_with_nested(LedgerIo(message +

@@ -126,10 +126,14 @@ class LedgerState final {
   /// would, if nobody holds the turn, else by waiting for whoever does, at most Options::wait.
   [[nodiscard]] std::int64_t durable_below(std::int64_t seq);
 
+  /// What a transaction had written when it failed.
+  enum class Written { nothing, perhaps };
+
   /// Ends the open SQLite transaction after `failure`, poisons if the outcome is unknown, and throws
-  /// what the caller reports.
+  /// what the caller reports. A damaged page is no such outcome where nothing was written.
   /// Requires  the turn is held, an exception handler is active.
-  [[noreturn]] void fail(const StorageFailure& failure, const std::string& doing);
+  [[noreturn]] void fail(const StorageFailure& failure, const std::string& doing,
+                         Written written = Written::perhaps);
   /// Ends the open SQLite transaction, if it is still there. True if nothing is left of it.
   bool roll_back() noexcept;
   /// After a COMMIT: copies the WAL into the database when it has grown, and has it begin anew where it has

@@ -149,7 +149,8 @@ TransactionState::TransactionState(std::shared_ptr<LedgerState> shared,
     try {
       // Epsilog's own writers wait for each other at L.lock.
       const bool locked = (failure.code() & 0xff) == SQLITE_BUSY;
-      ledger->fail(failure, locked ? foreign_writer(ledger->files()) : "beginning a transaction");
+      ledger->fail(failure, locked ? foreign_writer(ledger->files()) : "beginning a transaction",
+                   LedgerState::Written::nothing);
     } catch (...) {
       end();
       throw;

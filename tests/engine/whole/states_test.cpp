@@ -660,7 +660,7 @@ std::string cell_of(const StateTable& table, const std::string& row, const std::
   return "?";
 }
 
-/// Walks one cell in `part` of each row and column, those on diagonals; 1: all of them.
+/// Walks one cell in `part` of each row and column, those on diagonals, and one row whole; 1: all of them.
 void walk_cells(std::size_t part) {
   const StateTable written = state_table("paths");
   const LivedLedger lived;
@@ -680,7 +680,9 @@ void walk_cells(std::size_t part) {
     if (!walked) WARN("not root: the column '" << state.name << "' is not walked");
     std::size_t row = 0;
     for (const Path& path : paths()) {
-      const bool chosen = walked && (row + column) % part == 0;
+      // She is refused before an account is read, and so the first to meet what another finds while planning.
+      const bool always = path.name == std::string("release, by nobody declared");
+      const bool chosen = walked && (always || (row + column) % part == 0);
       found.rows[row++].second.push_back(chosen ? word_in(state, path, lived, prepared, clock)
                                                 : cell_of(written, path.name, state.name));
     }
