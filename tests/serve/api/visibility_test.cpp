@@ -56,7 +56,7 @@ std::vector<State> states() {
           {"cancelled", reserve, "0.01", "value:score", true, nullptr, step(kAlice, "/cancel")}};
 }
 
-const State& state_of(const std::vector<State>& all, const std::string& name) {
+const State& state_of(const std::vector<State>& all, const char* name) {
   return *std::find_if(all.begin(), all.end(), [&](const State& one) { return one.name == name; });
 }
 
