@@ -34,10 +34,14 @@ struct FileFault {
   std::function<void(ServedClinic&)> mend = {};
 };
 
-std::string policy_of_two_sources() {
-  std::string text = served_policy() + served_text("concealed_dataset.yaml");
-  const std::size_t second = text.find("visits.csv", text.find("  secret:"));
-  return text.replace(second, 10, "other.csv");
+/// Read once: who asks later may not be let into the folder of the sources.
+const std::string& policy_of_two_sources() {
+  static const std::string policy = [] {
+    std::string text = served_policy() + served_text("concealed_dataset.yaml");
+    const std::size_t second = text.find("visits.csv", text.find("  secret:"));
+    return text.replace(second, 10, "other.csv");
+  }();
+  return policy;
 }
 
 FileFault mode(const char* file, fs::perms narrow, fs::perms wide) {
@@ -175,17 +179,20 @@ void check_ready(ServedClinic& clinic, const std::string& code, const std::strin
 
 TEST_CASE("readiness: it is yes exactly where the next release is recorded, under every fault of the table",
           "[api][readiness]") {
+  const std::vector<CaseRow> rows = case_table(EPSILOG_SOURCE_DIR "/tests/serve/api/readiness_faults.tsv");
+  const std::string policy = served_policy();
+  const std::string& policy_of_two = policy_of_two_sources();
   const AsUser user;
   const std::map<std::string, FileFault> known = faults();
   std::size_t walked = 0;
-  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/serve/api/readiness_faults.tsv")) {
+  for (const CaseRow& row : rows) {
     CAPTURE(row.at(0));
     const FileFault& fault = known.at(row.at(0));
     ++walked;
-    ServedClinic clinic(served_policy(), ServedClinic::generous(), 600, in_memory());
+    ServedClinic clinic(policy, ServedClinic::generous(), 600, in_memory());
     clinic.folder.write("other.csv", kServedRows);
-    static_cast<void>(clinic.engine->apply_policy(clinic.folder.write("two.yaml", policy_of_two_sources()),
-                                                  "carol", "a test"));
+    static_cast<void>(
+        clinic.engine->apply_policy(clinic.folder.write("two.yaml", policy_of_two), "carol", "a test"));
     REQUIRE(release(clinic) == 201);
     REQUIRE(clinic.ask(kNobody, "GET", "/readyz").status == 200);
     fault.inject(clinic);
