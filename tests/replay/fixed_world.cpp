@@ -2,7 +2,8 @@
 //
 // The command and the daemon are run as they are shipped, with this module loaded before them. Nothing else differs,
 // so what is recorded is what users see. EPSILOG_REPLAY_CLOCK names a file with the wall clock in milliseconds since
-// 1970, which is read at every look at the clock; EPSILOG_REPLAY_SEED is a whole number.
+// 1970, which is read at every look at the clock; EPSILOG_REPLAY_SEED is a whole number. Where EPSILOG_REPLAY_AHEAD is
+// set, the wall clock is so many milliseconds ahead of the clock that nobody sets.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -66,7 +67,8 @@ int clock_gettime(clockid_t clock, timespec* time) noexcept {
   if (clock != CLOCK_REALTIME && clock != CLOCK_BOOTTIME) {
     return static_cast<int>(::syscall(SYS_clock_gettime, clock, time));
   }
-  const std::int64_t ms = recorded_ms();
+  const char* const ahead = clock == CLOCK_REALTIME ? std::getenv("EPSILOG_REPLAY_AHEAD") : nullptr;
+  const std::int64_t ms = recorded_ms() + (ahead == nullptr ? 0 : std::strtoll(ahead, nullptr, 10));
   time->tv_sec = static_cast<time_t>(ms / kMillisecondsPerSecond);
   time->tv_nsec = static_cast<long>(ms % kMillisecondsPerSecond * kNanosecondsPerMillisecond);
   return 0;
