@@ -57,7 +57,7 @@ ledger::ReleaseRecord record() {
   component.statistic = "count";
   component.epsilon = kUnit;
   component.sensitivity = 1;
-  component.lambda = accounting::Rational(10) + accounting::power_of_ten(-35);
+  component.scale = accounting::Rational(10) + accounting::power_of_ten(-35);
   component.grid = 16;
   component.centre = 50000;
   component.bound = 50000;
@@ -66,7 +66,7 @@ ledger::ReleaseRecord record() {
   component.published = accounting::Rational(11) * accounting::power_of_ten(-13);
   ledger::ReleaseRecord release;
   release.unit = "rows";
-  release.relation = "add_or_remove_one";
+  release.neighbours = "add_or_remove_one";
   release.mechanism = "snapping";
   release.arithmetic = "mpfr";
   release.requested = release.adjusted = kUnit.rational();

@@ -66,13 +66,13 @@ ledger::ReleaseRecord record(const mechanisms::DiscreteMechanism::Parameters& pa
   component.statistic = "supplied";
   component.epsilon = kEpsilon;
   component.sensitivity = 1;
-  component.lambda = parameters.scale;
+  component.scale = parameters.scale;
   component.grid = 1;
   component.centre = component.bound = 500;
   component.adjusted = parameters.adjusted;
   ledger::ReleaseRecord release;
   release.unit = "rows";
-  release.relation = "add_or_remove_one";
+  release.neighbours = "add_or_remove_one";
   release.mechanism = "discrete_laplace";
   release.arithmetic = "exact";
   release.requested = kEpsilon.rational();

@@ -101,7 +101,7 @@ BENCHMARK_CAPTURE(draw_batch, exact, Arithmetic::exact, 0);
 void draw_plain_mpfr(benchmark::State& state) {
   const auto precision = static_cast<unsigned>(state.range(0));
   const auto parameters = SnappingMechanism(count_options(Arithmetic::mpfr, precision)).parameters();
-  const MpfrNumber lambda = MpfrNumber::exactly(parameters.lambda);
+  const MpfrNumber lambda = MpfrNumber::exactly(parameters.scale);
   const long grid = exponent_of_power_of_two(parameters.grid, "grid");
   MpfrNumber u(precision);
   MpfrNumber y(64);

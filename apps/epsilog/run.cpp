@@ -59,7 +59,7 @@ std::string version_text() {
     list += library;
   }
   return fmt::format("epsilog {}\n  commit     {}\n  build      {}, {}\n{}{}\n", kVersion,
-                     ledger::kThisBuild.commit, EPSILOG_BUILD_TYPE, kCompiler, kLabel, list);
+                     ledger::kThisBuild.revision, EPSILOG_BUILD_TYPE, kCompiler, kLabel, list);
 }
 
 VerbTable every_verb() {

@@ -50,7 +50,7 @@ void AskerWindows::charge(std::int64_t now, const Amounts& amounts) {
 void AskerWindows::decision(const ledger::StoredDecision& stored, const WaitingRequest* waiting) {
   const Outcome outcome = stored.draft.outcome;
   if (!datasets_.contains(stored.draft.dataset)) return;
-  const bool settles = waiting != nullptr && waiting->reserved() && outcome != Outcome::token_issued;
+  const bool settles = waiting != nullptr && waiting->reserved() && outcome != Outcome::data_accessed;
   if (settles) {
     const auto held = open_.extract(waiting->holder.id);
     if (held.empty()) return;

@@ -347,7 +347,7 @@ std::vector<ledger::AccountName> AuditFold::check_about(const ledger::StoredDeci
                   *plans_.plan(*planned->second, waiting.request, canonical_request(waiting.request)));
   }
   std::vector<ledger::AccountName> moved;
-  if (waiting.reserved() && stored.draft.outcome != ledger::Outcome::token_issued) {
+  if (waiting.reserved() && stored.draft.outcome != ledger::Outcome::data_accessed) {
     for (const ledger::AccountState& account : waiting.holder.accounts) moved.push_back(account.name());
   }
   if (stored.draft.outcome == ledger::Outcome::voided) moved.resize(recordable_count(moved));
@@ -356,7 +356,7 @@ std::vector<ledger::AccountName> AuditFold::check_about(const ledger::StoredDeci
 
 void AuditFold::apply_charges(const ledger::StoredDecision& stored, const WaitingRequest* waiting) {
   const ledger::Outcome outcome = stored.draft.outcome;
-  const bool settles = waiting != nullptr && waiting->reserved() && outcome != ledger::Outcome::token_issued;
+  const bool settles = waiting != nullptr && waiting->reserved() && outcome != ledger::Outcome::data_accessed;
   if (settles) {
     for (const ledger::Charge& charge : waiting->holder.charges) {
       balances_.apply(stored.id, charge, 0, -charge.amount);

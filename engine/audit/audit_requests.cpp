@@ -20,7 +20,7 @@ bool may_follow(Outcome outcome, bool reserved) {
     case Outcome::reserved:
       return !reserved;
     case Outcome::granted:
-    case Outcome::token_issued:
+    case Outcome::data_accessed:
     case Outcome::forfeited:
       return reserved;
     case Outcome::voided:
@@ -32,7 +32,7 @@ bool may_follow(Outcome outcome, bool reserved) {
 }
 
 bool leaves_open(Outcome outcome) {
-  return outcome == Outcome::approved || outcome == Outcome::token_issued;
+  return outcome == Outcome::approved || outcome == Outcome::data_accessed;
 }
 
 std::string quoted(const std::string& name) {
@@ -152,7 +152,7 @@ void AuditRequests::check_token(const StoredDecision& stored, const WaitingReque
     fault(stored.id, "token_unfounded",
           read_here ? "has a data token, and hands nothing out" : "does not have the token that it issued");
   }
-  if (waiting.token_issued) fault(stored.id, "token_unfounded", "its token had been issued already");
+  if (waiting.data_accessed) fault(stored.id, "token_unfounded", "its token had been issued already");
   check_poster(stored, waiting, at);
   check_in_time(stored, waiting);
   check_period(stored, waiting, at);
@@ -198,7 +198,7 @@ void AuditRequests::check_follows(const StoredDecision& stored, const WaitingReq
 
 void AuditRequests::check_end(const StoredDecision& stored, const WaitingRequest& waiting) {
   const bool forfeited = stored.draft.outcome == Outcome::forfeited;
-  const bool seen = waiting.reserved() && data_may_be_seen(waiting.request, waiting.token_issued);
+  const bool seen = waiting.reserved() && data_may_be_seen(waiting.request, waiting.data_accessed);
   if (forfeited && !seen) fault(stored.id, "forfeit_unfounded", "nobody can have seen the data for it");
   if (!forfeited && seen) fault(stored.id, "void_unfounded", "was given back when the data may be known");
   const std::vector<ledger::Charge> none;
@@ -244,7 +244,7 @@ void AuditRequests::check_post(const StoredDecision& stored, const WaitingReques
   check_poster(stored, waiting, at);
   const bool computed_here = waiting.request.question.statistic.kind != StatisticKind::value;
   const bool guarded = waiting.request.reservation == ReservationKind::reserved_against_token;
-  if ((computed_here || guarded) && !waiting.token_issued) {
+  if ((computed_here || guarded) && !waiting.data_accessed) {
     fault(stored.id, "token_missing", "was released although no token for its data was on record");
   }
   // Whoever began to read in time may take longer, but not into the next period.
@@ -280,7 +280,7 @@ void AuditRequests::follow(const StoredDecision& stored, bool last) {
     waiting.approvers.insert(stored.draft.principal);
     if (last) due_ = waiting.holder.id;
   }
-  if (outcome == Outcome::token_issued) waiting.token_issued = true;
+  if (outcome == Outcome::data_accessed) waiting.data_accessed = true;
   if (leaves_open(outcome)) return;
   auto ended = open_.extract(entry);
   if (outcome != Outcome::reserved) return;

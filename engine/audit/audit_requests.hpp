@@ -23,7 +23,7 @@ struct WaitingRequest {
   Request request;                ///< with who asked
   std::uint64_t required = 0;     ///< approvals
   std::set<std::string> approvers = {};
-  bool token_issued = false;
+  bool data_accessed = false;
 
   [[nodiscard]] bool reserved() const { return holder.draft.outcome == ledger::Outcome::reserved; }
 };

@@ -150,7 +150,7 @@ std::vector<std::string> plan_differences(const Terms& asked, const Terms& now) 
   compare_parts(same_cells, "cells");
   compare(same_labels(asked.columns, now.columns), "labels");
   compare(before.unit == after.unit, "unit");
-  compare(before.relation == after.relation, "neighbours");
+  compare(before.neighbours == after.neighbours, "neighbours");
   compare_parts(same_recipe, "post-processing");
   compare(charge_set(asked.planned_charges) == charge_set(now.planned_charges), "what is charged where");
   return differing;

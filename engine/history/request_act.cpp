@@ -69,7 +69,7 @@ bool stores_act(Outcome outcome) {
       return false;
     case Outcome::approved:
     case Outcome::rejected:
-    case Outcome::token_issued:
+    case Outcome::data_accessed:
     case Outcome::voided:
     case Outcome::forfeited:
       return true;
@@ -85,7 +85,7 @@ bool fits(Act::Verb verb, Outcome outcome) {
       return outcome == Outcome::rejected;
     case Act::Verb::issue_token:
     case Act::Verb::read_source:
-      return outcome == Outcome::token_issued;
+      return outcome == Outcome::data_accessed;
     case Act::Verb::cancel:
     case Act::Verb::expire:
       return outcome == Outcome::voided || outcome == Outcome::forfeited;

@@ -18,7 +18,7 @@ ledger::DecisionDraft draft_about(const ledger::StoredDecision& parent, ledger::
   draft.reasons = "[]";
   draft.parent = parent.id;
   const bool moves =
-      parent.draft.outcome == ledger::Outcome::reserved && outcome != ledger::Outcome::token_issued;
+      parent.draft.outcome == ledger::Outcome::reserved && outcome != ledger::Outcome::data_accessed;
   if (moves) {
     std::vector<ledger::AccountName> names;
     for (const ledger::AccountState& account : parent.accounts) names.push_back(account.name());

@@ -34,7 +34,7 @@ void add_children(Reader& reader, const std::string& id, RequestFamily& family) 
       case Outcome::approved:
         family.approvals.push_back(std::move(child));
         break;
-      case Outcome::token_issued:
+      case Outcome::data_accessed:
         family.token = std::move(child);
         break;
       case Outcome::reserved:
@@ -109,7 +109,7 @@ RequestState state_of(const StoredDecision& stored) {
       return RequestState::approved;
     case Outcome::rejected:
       return RequestState::rejected;
-    case Outcome::token_issued:
+    case Outcome::data_accessed:
       return RequestState::data_accessed;
     case Outcome::voided:
       return parse_act(stored.draft.request).verb == Act::Verb::cancel ? RequestState::cancelled

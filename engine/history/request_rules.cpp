@@ -55,10 +55,10 @@ bool may_cancel(const Policy& policy, const Dataset& dataset, const std::string&
   return may_commit(policy, asker, who) || may_approve(policy, dataset, asker, who);
 }
 
-bool data_may_be_seen(const Request& request, bool token_issued) {
+bool data_may_be_seen(const Request& request, bool data_accessed) {
   const bool computed_here = request.question.statistic.kind != StatisticKind::value;
   const bool guarded = request.reservation == ReservationKind::reserved_against_token;
-  return token_issued || (!computed_here && !guarded);
+  return data_accessed || (!computed_here && !guarded);
 }
 
 bool period_over(const std::string& scope, const std::string& calendar_time) {

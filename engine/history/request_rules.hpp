@@ -31,7 +31,7 @@ namespace epsilog::engine {
 ///
 /// A statistic computed here reads them only in its commit, which issues a token first; of a value computed
 /// elsewhere nothing is known, unless the data are handed out against a token.
-[[nodiscard]] bool data_may_be_seen(const Request& request, bool token_issued);
+[[nodiscard]] bool data_may_be_seen(const Request& request, bool data_accessed);
 
 /// Whether a scope names a period in which an instant of the calendar does not lie: what was reserved of its
 /// budget ends then.

@@ -170,7 +170,7 @@ ledger::ReleaseRecord batch_record(const Plan& batch) {
   if (published.size() == batch.rows.size()) record.published = accounting::sum_up(published);
   // One policy says whose loss it is, of every row.
   record.unit = batch.rows.front()->record.unit;
-  record.relation = batch.rows.front()->record.relation;
+  record.neighbours = batch.rows.front()->record.neighbours;
   return record;
 }
 

@@ -61,7 +61,7 @@ ledger::ComponentRecord component_record(const SnappingMechanism::Parameters& pa
       .statistic = "",
       .epsilon = parameters.charged,
       .sensitivity = parameters.sensitivity,
-      .lambda = parameters.lambda,
+      .scale = parameters.scale,
       .grid = parameters.grid,
       .centre = parameters.centre,
       .bound = parameters.bound,
@@ -86,7 +86,7 @@ ledger::ComponentRecord component_record(const DiscreteMechanism::Parameters& pa
       .sensitivity_l2_squared = of_gaussian(parameters.sensitivity_l2_squared),
       .grid_sensitivity = gaussian ? std::nullopt : std::optional(parameters.inflated),
       .grid_sensitivity_l2_squared = of_gaussian(parameters.inflated),
-      .lambda = parameters.scale,
+      .scale = parameters.scale,
       .grid = parameters.grid,
       .coordinates = static_cast<std::int64_t>(parameters.coordinates),
       .precision = 0,
@@ -104,7 +104,7 @@ ledger::ComponentRecord component_record(const QuantileMechanism& mechanism, con
   ledger::ComponentRecord record;
   record.epsilon = p.charged.epsilon;
   record.sensitivity = component.sensitivity;
-  record.lambda = 2 * component.sensitivity / p.level_epsilon;
+  record.scale = 2 * component.sensitivity / p.level_epsilon;
   record.grid = p.values.list.empty() ? p.values.step : Rational(1);
   record.coordinates = static_cast<std::int64_t>(component.coordinates);
   record.adjusted = p.adjusted;

@@ -113,10 +113,10 @@ std::optional<Rational> of_consistent(const Plan& plan, const ComponentReaches& 
   const std::vector<std::size_t> drawn = cells_drawn(plan);
   Rational squares = 0;
   for (std::size_t i = 0; i < drawn.size(); ++i) {
-    const Rational share = parts.errors[i] / plan.record.components[i].lambda;
+    const Rational share = parts.errors[i] / plan.record.components[i].scale;
     squares += share * share * Rational(static_cast<unsigned long>(drawn[i]));
   }
-  const Rational& scale = plan.record.components[part].lambda;
+  const Rational& scale = plan.record.components[part].scale;
   const Rational range = width(parts.ranges[part]);
   const bool narrow = 2 * parts.spread(part) < range && 4 * scale * scale * squares < range * range;
   return narrow ? std::optional(Rational(0)) : std::nullopt;

@@ -295,7 +295,7 @@ Plan make_plan(const Dataset& dataset, const Request& request, std::uint64_t sha
   plan.record = release_record(request, plan, way);
   if (selects_days(dataset, statistic)) plan.record.components.front().statistic = "quantile_day";
   plan.record.unit = unit_text(dataset.unit);
-  plan.record.relation = std::string(name(dataset.neighbours));
+  plan.record.neighbours = std::string(name(dataset.neighbours));
   if (dataset.blocks) plan.blocks = covered_blocks(dataset, request.question.where);
   if (dataset.approvals && needs_approval(*dataset.approvals, plan.charged, plan.mechanisms)) {
     plan.approvals_required = dataset.approvals->required;

@@ -94,14 +94,13 @@ std::vector<std::string> drawn_totals_advice(const Dataset& dataset, const Reque
   const Rational alpha = first_alpha(alphas);
   const Rational cell = accuracy_up(plan, 0, alpha);
   const accounting::TableMargins margins = plan.derivation.cells.margins();
-  const Rational cell_variance =
-      plan.record.components.front().lambda * plan.record.components.front().lambda;
+  const Rational cell_variance = plan.record.components.front().scale * plan.record.components.front().scale;
   std::string worse;
   bool all = true;
   for (std::size_t i = 1; i < margins.all().size(); ++i) {
     const auto& margin = margins.all()[i];
     const std::uint64_t added = margins.table().cells / margin.cells;
-    const Rational& scale = plan.record.components.at(i).lambda;
+    const Rational& scale = plan.record.components.at(i).scale;
     const Rational of_sum = cell_variance * Rational(accounting::Integer(static_cast<unsigned long>(added)));
     if (scale * scale <= of_sum) {
       all = false;

@@ -64,7 +64,7 @@ ComposedLaw lattice(Kind kind, const Rational& scale, const Rational& sensitivit
 
 KnownLoss of_snapping(const ComponentRecord& component) {
   const Rational& adjusted = positive(component.adjusted, "adjusted");
-  ComposedLaw law = lattice(Kind::snapping, positive(component.lambda, "scale"),
+  ComposedLaw law = lattice(Kind::snapping, positive(component.scale, "scale"),
                             positive(component.sensitivity, "sensitivity"));
   law.extra = adjusted - law.sensitivity / law.scale;
   if (law.extra < 0) throw LedgerCorrupt("a component: adjusted is below sensitivity/scale");
@@ -78,8 +78,8 @@ KnownLoss of_discrete_laplace(const ComponentRecord& component) {
   const Integer steps = accounting::floor(positive(component.grid_sensitivity, "grid_sensitivity") / grid);
   if (steps < 1) throw LedgerCorrupt("a component: grid_sensitivity is below the grid");
   if (steps > kLatticeSensitivityMax) return make_known_loss(approximate(adjusted, 0), adjusted, 0);
-  return make_known_loss(lattice(Kind::discrete_laplace, positive(component.lambda, "scale") / grid, steps), adjusted,
-               0);
+  return make_known_loss(lattice(Kind::discrete_laplace, positive(component.scale, "scale") / grid, steps),
+                         adjusted, 0);
 }
 
 /// The L2 sensitivity in steps of the grid, rounded up.
@@ -114,7 +114,7 @@ KnownLoss of_discrete_gaussian(const ComponentRecord& component) {
   const Rational& adjusted = positive(component.adjusted, "adjusted");
   const Rational& delta = positive(component.adjusted_delta, "adjusted_delta");
   const Rational& grid = positive(component.grid, "grid");
-  const Rational scale = positive(component.lambda, "scale") / grid;
+  const Rational scale = positive(component.scale, "scale") / grid;
   const Rational& squared = positive(component.grid_sensitivity_l2_squared, "grid_sensitivity_l2_squared");
   KnownLoss loss =
       make_known_loss(gaussian_law(component, squared / (grid * grid), scale, adjusted, delta), adjusted, delta);
@@ -154,7 +154,7 @@ std::string loss_key(const std::string& mechanism, const ComponentRecord& compon
   add(component.sensitivity);
   add_if_any(component.grid_sensitivity);
   add_if_any(component.grid_sensitivity_l2_squared);
-  add(component.lambda);
+  add(component.scale);
   add(component.grid);
   add(component.adjusted);
   add_if_any(component.adjusted_delta);

@@ -297,7 +297,7 @@ ledger::ReleaseRecord record_of(const ledger::ReleaseRecord& batch, const ledger
   record.components.assign(first, first + static_cast<std::ptrdiff_t>(part.components));
   record.cells = row.cells;
   record.unit = batch.unit;
-  record.relation = batch.relation;
+  record.neighbours = batch.neighbours;
   return record;
 }
 

@@ -282,7 +282,7 @@ Attempt mark_read(EngineState& state, const OpenRequest& step, const Actor& by, 
     if (!reserved || family.token) return false;
     const Act act{Act::Verb::read_source, family.holder().id};
     transaction.record_without_movement(
-        draft_about(family.holder(), Outcome::token_issued, by, act_json(act)));
+        draft_about(family.holder(), Outcome::data_accessed, by, act_json(act)));
     return true;
   });
 }
@@ -430,7 +430,7 @@ Answer issue_data_token(EngineState& state, const std::string& id, const Actor& 
     return transact(state, step, Overdue::ends, [&](auto& transaction, const RequestFamily& family) {
       if (family.state() != RequestState::reserved || family.token) return false;
       const Act act{Act::Verb::issue_token, family.holder().id};
-      ledger::DecisionDraft issued = draft_about(family.holder(), Outcome::token_issued, by, act_json(act));
+      ledger::DecisionDraft issued = draft_about(family.holder(), Outcome::data_accessed, by, act_json(act));
       issued.issues_token = true;
       transaction.record_without_movement(issued);
       return true;

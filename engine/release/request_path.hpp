@@ -1,7 +1,7 @@
 // What is done to requests that wait: each function is one transition, in one transaction, except the commit
 // of a statistic computed here, which has two:
 //
-//   commit   token_issued  durable before the source is read: from then on the data may have been seen
+//   commit   data_accessed  durable before the source is read: from then on the data may have been seen
 //            granted       charge and release together
 //
 // Whatever a transition finds it decides on under the ledger's turn, so that of two that exclude each other

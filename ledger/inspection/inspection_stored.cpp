@@ -64,7 +64,7 @@ class DecisionCheck final {
   }
 
   void check_build(const StoredDecision& stored) {
-    if (stored.build.version.empty() || stored.build.commit.empty()) {
+    if (stored.build.version.empty() || stored.build.revision.empty()) {
       fault(stored, "build_changed", "does not say which program recorded it");
     }
   }
@@ -127,7 +127,7 @@ class DecisionCheck final {
                 record.reservation_kind != ReservationKind::none || !record.conflicting_key.empty())) {
       fault(stored, "decision_differs", "is an act, and says what only a request says");
     }
-    if (outcome != Outcome::token_issued && record.token_sha256) {
+    if (outcome != Outcome::data_accessed && record.token_sha256) {
       fault(stored, "decision_differs", "has a data token, and issued none");
     }
     if (!act && !record.why.empty()) fault(stored, "decision_differs", "is no act, and says why");

@@ -12,7 +12,7 @@ constexpr std::array kOutcomes{
     Word<Outcome>{Outcome::granted, "granted"},     Word<Outcome>{Outcome::refused, "refused"},
     Word<Outcome>{Outcome::reserved, "reserved"},   Word<Outcome>{Outcome::pending, "pending"},
     Word<Outcome>{Outcome::approved, "approved"},   Word<Outcome>{Outcome::rejected, "rejected"},
-    Word<Outcome>{Outcome::voided, "voided"},       Word<Outcome>{Outcome::token_issued, "data_accessed"},
+    Word<Outcome>{Outcome::voided, "voided"},       Word<Outcome>{Outcome::data_accessed, "data_accessed"},
     Word<Outcome>{Outcome::forfeited, "forfeited"},
 };
 constexpr std::array kReservationKinds{Word<ReservationKind>{ReservationKind::plain, "plain"},
@@ -20,7 +20,7 @@ constexpr std::array kReservationKinds{Word<ReservationKind>{ReservationKind::pl
 constexpr std::string_view kNoReasons = "[]";
 
 constexpr auto kBuildMembers = [](auto& members, auto& build) {
-  members.bytes("revision", build.commit);
+  members.bytes("revision", build.revision);
   members.bytes("version", build.version);
 };
 

@@ -43,7 +43,7 @@ constexpr auto kComponent = [](auto& members, auto& component) {
   members.number_if("published", component.published);
   members.bytes_if("published_note", component.published_note);
   members.number_if("rho", component.rho);
-  members.number("scale", component.lambda);
+  members.number("scale", component.scale);
   members.number("sensitivity", component.sensitivity);
   members.number_if("sensitivity_l2_squared", component.sensitivity_l2_squared);
   members.bytes_if("statistic", component.statistic);
@@ -125,7 +125,7 @@ constexpr auto kRelease = [](auto& members, auto& plan) {
   members.object_if("composed", release.composed.has_value(),
                     [&](auto& inner) { kComposed(inner, inner.value_in(release.composed)); });
   members.bytes("mechanism", release.mechanism);
-  members.bytes("neighbours", release.relation);
+  members.bytes("neighbours", release.neighbours);
   kPostProcessingIf(members, plan.post_processing);
   if (release.mechanism != kBatch)
     kTotals(members, release.cells, plan.post_processing, release.components.size());

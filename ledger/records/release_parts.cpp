@@ -43,7 +43,7 @@ std::vector<Rational> values_of_table(const CellKeys& cells, std::span<const Com
   }
   if (kind == PostProcessing::Kind::consistent_totals) {
     std::vector<Rational> scales;
-    for (const ComponentRecord& component : components) scales.push_back(component.lambda);
+    for (const ComponentRecord& component : components) scales.push_back(component.scale);
     return accounting::fitted_table(cells.margins(), scales, drawn);
   }
   std::vector<Rational> values;

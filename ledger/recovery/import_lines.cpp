@@ -230,7 +230,7 @@ class LineImport final {
           .run();
     }
     const bool resolves = !record.parent.empty() && record.outcome != Outcome::approved &&
-                          record.outcome != Outcome::token_issued;
+                          record.outcome != Outcome::data_accessed;
     if (!resolves) return;
     db_.query("DELETE FROM open_decision WHERE seq = (SELECT seq FROM decision WHERE id = ?1)")
         .with(id_bytes(record.parent))

@@ -42,7 +42,7 @@ constexpr std::array<std::pair<Outcome, const char*>, 9> kOutcomes{{
     {Outcome::pending, "pending"},
     {Outcome::approved, "approved"},
     {Outcome::rejected, "rejected"},
-    {Outcome::token_issued, "data_accessed"},
+    {Outcome::data_accessed, "data_accessed"},
     {Outcome::voided, "voided"},
     {Outcome::forfeited, "forfeited"},
 }};

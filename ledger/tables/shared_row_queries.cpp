@@ -82,7 +82,7 @@ const Build& SharedRows::build(Connection& connection, std::int64_t no) {
   Query row = connection.query(kBuild);
   row.with(no);
   if (!row.step()) throw_missing_row("build", no);
-  return builds_[no] = {.version = row.text(0), .commit = row.text(1)};
+  return builds_[no] = {.version = row.text(0), .revision = row.text(1)};
 }
 
 std::shared_ptr<const PlanRecord> SharedRows::plan(Connection& connection, std::int64_t no) {
@@ -137,7 +137,7 @@ std::optional<std::int64_t> SharedRows::number_of_build(Connection& connection, 
     if (known == program) return no;
   }
   Query row = connection.query(kNumberOfBuild);
-  row.with(program.version, program.commit);
+  row.with(program.version, program.revision);
   const auto found = first_number(row);
   if (found && build(connection, *found) != program) index_differs("build", *found);
   return found;
@@ -184,7 +184,7 @@ void SharedRows::insert_name(Connection& connection, std::int64_t no, const std:
 }
 
 void SharedRows::insert_build(Connection& connection, std::int64_t no, const Build& program) {
-  connection.query(kInsertBuild).with(no, program.version, program.commit).run();
+  connection.query(kInsertBuild).with(no, program.version, program.revision).run();
   builds_[no] = program;
 }
 

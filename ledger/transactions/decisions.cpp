@@ -52,7 +52,7 @@ bool is_opening(Outcome outcome) {
 
 /// Whether a decision with that outcome leaves its parent resolved.
 bool is_resolving(Outcome outcome) {
-  return outcome != Outcome::approved && outcome != Outcome::token_issued;
+  return outcome != Outcome::approved && outcome != Outcome::data_accessed;
 }
 
 bool may_follow(Outcome outcome, Outcome parent) {
@@ -65,7 +65,7 @@ bool may_follow(Outcome outcome, Outcome parent) {
     case Outcome::voided:
       return parent == Outcome::pending || parent == Outcome::reserved;
     case Outcome::granted:
-    case Outcome::token_issued:
+    case Outcome::data_accessed:
     case Outcome::forfeited:
       return parent == Outcome::reserved;
     case Outcome::pending:
@@ -192,7 +192,7 @@ StoredDecision TransactionState::require_parent(const DecisionDraft& draft) {
     require(!who || !db.query(kVoted).with(parent->seq, *who).step(),
             "this principal has approved or rejected it already");
   }
-  if (draft.outcome == Outcome::voided || draft.outcome == Outcome::token_issued) {
+  if (draft.outcome == Outcome::voided || draft.outcome == Outcome::data_accessed) {
     require(!db.query(kTokenIssued).with(parent->seq).step(),
             "its token was issued: it can only be posted or forfeited");
   }
@@ -206,7 +206,7 @@ std::optional<StoredDecision> TransactionState::require_recordable(const Decisio
   require(!draft.principal.empty() && !draft.dataset.empty(), "a decision needs a principal and a dataset");
   require(is_valid_via(draft.via), "it does not say how its principal is known");
   require(is_digest(draft.request_digest), "the request digest is not a SHA-256 in lower-case hexadecimal");
-  require(!draft.issues_token || draft.outcome == Outcome::token_issued,
+  require(!draft.issues_token || draft.outcome == Outcome::data_accessed,
           "a data token is issued by a decision that does nothing else");
   require(draft.deadline.empty() != is_opening(draft.outcome),
           "a reserved or pending decision has a deadline and nothing else has");
@@ -527,7 +527,7 @@ std::string Transaction::resolve(const DecisionDraft& voided_or_forfeited) {
 
 std::string Transaction::record_without_movement(const DecisionDraft& noted) {
   return state_->run_step("recording a decision", [&](TransactionState& state) {
-    require_outcome(noted, {Outcome::pending, Outcome::approved, Outcome::rejected, Outcome::token_issued});
+    require_outcome(noted, {Outcome::pending, Outcome::approved, Outcome::rejected, Outcome::data_accessed});
     static_cast<void>(state.require_recordable(noted));
     state.changed = true;
     return state.record(noted, TransactionState::MovementKind::spend, {}, {});

@@ -169,8 +169,8 @@ std::shared_ptr<const InvertedLaw> inverted_snapping(const SnappingParameters& p
   if (ladder.least >= ladder.most) return whole_range_law(range);
   // Rounding to the nearest whole number adds at most a half to the distance from any answer.
   const Rational rounding = shown == Shown::rounded ? Rational(1, 2) : Rational(0);
-  const Rational accuracy = smallest_error_up({parameters.lambda, parameters.grid, parameters.bound}, alpha);
-  return std::make_shared<InvertedSnapping>(ladder, range, parameters.lambda, alpha, accuracy, rounding);
+  const Rational accuracy = smallest_error_up({parameters.scale, parameters.grid, parameters.bound}, alpha);
+  return std::make_shared<InvertedSnapping>(ladder, range, parameters.scale, alpha, accuracy, rounding);
 }
 
 }  // namespace epsilog::mechanisms

@@ -71,9 +71,9 @@ Rational one_tail_up(const Rational& lambda, const Rational& alpha) {
 /// Upper bound of the a < B with exp(-threshold/lambda) cosh((B - a)/lambda) = alpha, if there is one.
 std::optional<Rational> both_ends_up(const SnappingLaw& law, const Ends& ends, const Rational& alpha) {
   const Rational x =
-      exp_down(ends.threshold / law.lambda - log_of_inverse_up(alpha, kWorkingBits), kWorkingBits);
+      exp_down(ends.threshold / law.scale - log_of_inverse_up(alpha, kWorkingBits), kWorkingBits);
   if (x < 1) return std::nullopt;
-  return law.bound - law.lambda * arcosh_down(x, kWorkingBits);
+  return law.bound - law.scale * arcosh_down(x, kWorkingBits);
 }
 
 /// `value`, but not before the piece of the law it belongs to begins.
@@ -91,10 +91,10 @@ std::optional<Rational> smallest_error_above(const SnappingLaw& law, const Ratio
     return Rational((k == last ? law.bound : k == -last ? Rational(-law.bound) : Rational(k * law.grid)) - y);
   };
   const auto suffices = [&](const Integer& k) {
-    return at_most(error_at(law, y, distance(k)), law.lambda, alpha);
+    return at_most(error_at(law, y, distance(k)), law.scale, alpha);
   };
   // Whatever y is, an error above Lambda/2 + lambda ln(1/alpha) has probability at most alpha.
-  const Rational reach = law.grid / 2 + law.lambda * log_of_inverse_up(alpha, kWorkingBits);
+  const Rational reach = law.grid / 2 + law.scale * log_of_inverse_up(alpha, kWorkingBits);
   Integer high = std::min<Integer>(last, ceil((y + reach) / law.grid));
   Integer low = (y == -law.bound ? Integer(-last) : std::min<Integer>(last, ceil(y / law.grid))) - 1;
   if (!suffices(high)) return std::nullopt;
@@ -140,7 +140,7 @@ ErrorProbability error_at(const SnappingLaw& law, const Rational& y, const Ratio
 }
 
 Rational smallest_error_unclamped_up(const SnappingLaw& law, const Rational& alpha) {
-  const Rational kappa = law.grid / (2 * law.lambda);
+  const Rational kappa = law.grid / (2 * law.scale);
   const Integer h = whole_steps(alpha, kappa);
   const Rational psi = partial_step_up(alpha, kappa, h);
   const Rational a = law.grid / 2 * (h + psi);
@@ -152,7 +152,7 @@ Rational smallest_error_up(const SnappingLaw& law, const Rational& alpha) {
   const Rational unclamped = smallest_error_unclamped_up(law, alpha);
   if (2 * unclamped < law.bound + ends.whole) return unclamped;
 
-  const Rational one_tail = one_tail_up(law.lambda, alpha);
+  const Rational one_tail = one_tail_up(law.scale, alpha);
   const Rational past_cell = law.grid / 2 + one_tail;
   if (ends.whole < law.bound) {
     if (const auto both = both_ends_up(law, ends, alpha)) {

@@ -15,7 +15,7 @@ namespace epsilog::mechanisms {
 
 /// The public numbers that fix the ideal mechanism's law.
 struct SnappingLaw {
-  accounting::Rational lambda;  ///< noise scale, > 0
+  accounting::Rational scale;   ///< noise scale, > 0
   accounting::Rational grid;    ///< Lambda, a power of two
   accounting::Rational bound;   ///< B > 0: answers and releases lie in [-B, B]
 };

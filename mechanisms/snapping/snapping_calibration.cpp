@@ -90,7 +90,7 @@ Range released_range(const Options& options, const Rational& grid) {
 /// One precision tried: the numbers, or why there are none.
 struct PrecisionAttempt {
   std::string refusal;
-  Rational lambda;
+  Rational scale;
   Rational grid;
   Range range;
 };
@@ -135,10 +135,10 @@ PrecisionAttempt attempt_at(const Options& options, unsigned precision) {
   attempt.grid = power_of_two_at_least(ideal_scale(options));
   for (int growth = 0; growth < kGridGrowthsMax; ++growth) {
     attempt.range = released_range(options, attempt.grid);
-    attempt.lambda = scale_up(options, attempt.range.bound, precision);
-    const Rational wanted = least_grid(options, attempt.lambda);
+    attempt.scale = scale_up(options, attempt.range.bound, precision);
+    const Rational wanted = least_grid(options, attempt.scale);
     if (wanted <= attempt.grid) {
-      attempt.refusal = bound_objection(attempt.range.bound, attempt.lambda, precision);
+      attempt.refusal = bound_objection(attempt.range.bound, attempt.scale, precision);
       return attempt;
     }
     attempt.grid = wanted;
@@ -170,7 +170,7 @@ std::string auto_objection(const Options& options, const PrecisionAttempt& attem
     return "epsilon would be below 2^(2-p)";
   }
   if (!attempt.refusal.empty()) return attempt.refusal;
-  return rounding_objection(multiplicity(options) * (18 * attempt.range.bound / attempt.lambda + 10),
+  return rounding_objection(multiplicity(options) * (18 * attempt.range.bound / attempt.scale + 10),
                             precision, epsilon);
 }
 
@@ -225,22 +225,22 @@ std::string published_note(const Options& options, const Parameters& parameters)
   const auto need = [&](bool holds, const char* what) {
     if (!holds) missing += (missing.empty() ? "" : "; ") + std::string(what);
   };
-  need(parameters.lambda < parameters.bound, "B above lambda");
-  need(parameters.bound < power_of_two(static_cast<long>(parameters.precision) - 7) * parameters.lambda,
+  need(parameters.scale < parameters.bound, "B above lambda");
+  need(parameters.bound < power_of_two(static_cast<long>(parameters.precision) - 7) * parameters.scale,
        "B below 2^(p-7) lambda");
-  need(parameters.grid >= parameters.lambda, "a grid not below lambda");
+  need(parameters.grid >= parameters.scale, "a grid not below lambda");
   need(answers_fit(options, parameters), "answers known to fit p bits");
   return missing.empty() ? "" : "not a bound here: it needs " + missing;
 }
 
 Parameters calibrate_exact(const Options& options) {
   Parameters parameters;
-  parameters.lambda = ideal_scale(options);
-  parameters.grid = power_of_two_at_least(parameters.lambda);
+  parameters.scale = ideal_scale(options);
+  parameters.grid = power_of_two_at_least(parameters.scale);
   const Range range = released_range(options, parameters.grid);
   parameters.centre = range.centre;
   parameters.bound = range.bound;
-  parameters.adjusted = options.sensitivity / parameters.lambda;
+  parameters.adjusted = options.sensitivity / parameters.scale;
   return parameters;
 }
 
@@ -249,17 +249,17 @@ Parameters calibrate_mpfr(const Options& options) {
   Parameters parameters;
   parameters.precision = choice.precision;
   parameters.precision_reason = choice.reason;
-  parameters.lambda = choice.attempt.lambda;
+  parameters.scale = choice.attempt.scale;
   parameters.grid = choice.attempt.grid;
   parameters.centre = choice.attempt.range.centre;
   parameters.bound = choice.attempt.range.bound;
   // What the proof asks of the grid. It holds by construction: a coarser grid never narrows the bound,
   // so lambda does not shrink while the grid grows to the power of two at or above it.
-  EPSILOG_INVARIANT(parameters.grid <= 2 * parameters.lambda &&
-                    parameters.grid * Rational(33, 32) >= parameters.lambda);
-  parameters.adjusted = proved_loss(options.sensitivity, options.coordinates, parameters.lambda,
+  EPSILOG_INVARIANT(parameters.grid <= 2 * parameters.scale &&
+                    parameters.grid * Rational(33, 32) >= parameters.scale);
+  parameters.adjusted = proved_loss(options.sensitivity, options.coordinates, parameters.scale,
                                     parameters.bound, parameters.precision);
-  parameters.published = published_loss(options.sensitivity, options.coordinates, parameters.lambda,
+  parameters.published = published_loss(options.sensitivity, options.coordinates, parameters.scale,
                                         parameters.bound, parameters.precision);
   parameters.published_note = published_note(options, parameters);
   return parameters;
@@ -268,12 +268,12 @@ Parameters calibrate_mpfr(const Options& options) {
 /// Puts lambda on p bits and says what stands against it; "" if nothing does.
 std::string scale_objection(const SnappingScale& scale, unsigned precision, Parameters& parameters) {
   parameters.precision = precision;
-  parameters.lambda = MpfrNumber::rounded(scale.lambda, precision, MPFR_RNDU).rational();
-  std::string objection = bound_objection(scale.bound, parameters.lambda, precision);
+  parameters.scale = MpfrNumber::rounded(scale.scale, precision, MPFR_RNDU).rational();
+  std::string objection = bound_objection(scale.bound, parameters.scale, precision);
   if (!objection.empty() || scale.precision.bits != 0) return objection;
   const Rational m(Integer(static_cast<unsigned long>(scale.coordinates)));
-  return rounding_objection(m * (18 * scale.bound / parameters.lambda + 10), precision,
-                            scale.sensitivity / parameters.lambda);
+  return rounding_objection(m * (18 * scale.bound / parameters.scale + 10), precision,
+                            scale.sensitivity / parameters.scale);
 }
 
 void choose_precision(const SnappingScale& scale, Parameters& parameters) {
@@ -316,7 +316,7 @@ Rational published_loss(const Rational& sensitivity, std::uint64_t coordinates, 
 }
 
 Parameters snapping_of_scale(const SnappingScale& scale) {
-  if (scale.lambda <= 0) throw InvalidParameter("lambda: must be positive");
+  if (scale.scale <= 0) throw InvalidParameter("lambda: must be positive");
   if (scale.bound <= 0) throw InvalidParameter("bound: must be positive");
   check_change(scale.sensitivity, scale.coordinates);
   check_precision(scale.arithmetic, scale.precision.bits);
@@ -325,16 +325,16 @@ Parameters snapping_of_scale(const SnappingScale& scale) {
   parameters.sensitivity = scale.sensitivity;
   parameters.coordinates = scale.coordinates;
   parameters.bound = scale.bound;
-  parameters.lambda = scale.lambda;
-  parameters.grid = power_of_two_at_least(scale.lambda);
+  parameters.scale = scale.scale;
+  parameters.grid = power_of_two_at_least(scale.scale);
   if (scale.arithmetic == Arithmetic::exact) {
-    parameters.adjusted = scale.sensitivity / scale.lambda;
+    parameters.adjusted = scale.sensitivity / scale.scale;
   } else {
     choose_precision(scale, parameters);
-    parameters.adjusted = proved_loss(scale.sensitivity, scale.coordinates, parameters.lambda, scale.bound,
+    parameters.adjusted = proved_loss(scale.sensitivity, scale.coordinates, parameters.scale, scale.bound,
                                       parameters.precision);
-    parameters.published = published_loss(scale.sensitivity, scale.coordinates, parameters.lambda,
-                                          scale.bound, parameters.precision);
+    parameters.published = published_loss(scale.sensitivity, scale.coordinates, parameters.scale, scale.bound,
+                                          parameters.precision);
     Options range;
     range.lower = -scale.bound;
     range.upper = scale.bound;

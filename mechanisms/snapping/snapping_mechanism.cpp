@@ -20,14 +20,14 @@ namespace {
 using accounting::power_of_two;
 
 SnappingLaw law_of(const SnappingMechanism::Parameters& p) {
-  return {p.lambda, p.grid, p.bound};
+  return {p.scale, p.grid, p.bound};
 }
 
 /// The part of alpha that the ideal law may use. The drawn law multiplies every tail by at most e^x, x
 /// the rounding term of one coordinate, and 1 - x <= e^-x.
 Rational ideal_share(const SnappingMechanism::Parameters& p) {
   if (p.arithmetic == Arithmetic::exact) return 1;
-  return 1 - (18 * p.bound / p.lambda + 10) * power_of_two(-static_cast<long>(p.precision));
+  return 1 - (18 * p.bound / p.scale + 10) * power_of_two(-static_cast<long>(p.precision));
 }
 
 /// The alpha that is asked of the ideal law.
@@ -86,7 +86,7 @@ Rational SnappingMechanism::accuracy_up(const Rational& alpha) const {
 
 Rational SnappingMechanism::tail_up(const Rational& a) const {
   if (a < 0) throw InvalidParameter("accuracy: must not be negative");
-  return probability_up(worst_error(law_of(parameters_), a), parameters_.lambda, ideal_share(parameters_));
+  return probability_up(worst_error(law_of(parameters_), a), parameters_.scale, ideal_share(parameters_));
 }
 
 Rational SnappingMechanism::accuracy_at_up(const HypotheticalAnswer& y, const Rational& alpha) const {
@@ -110,7 +110,7 @@ std::optional<AnswerNoise> SnappingMechanism::noise() const {
   const Parameters& p = parameters_;
   if (lower_ < p.centre - p.bound || upper_ > p.centre + p.bound) return std::nullopt;
   return AnswerNoise{.law = AnswerNoise::Law::laplace,
-                     .scale = p.lambda,
+                     .scale = p.scale,
                      .rounding = p.grid / 2,
                      .step = p.grid,
                      .share = ideal_share(p)};

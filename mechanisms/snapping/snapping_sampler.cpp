@@ -97,7 +97,7 @@ SnappingSampler::SnappingSampler(const SnappingParameters& parameters, const Rat
                                  const Rational& upper, SnappingTiers tiers, std::uint64_t timidity)
     : arithmetic_(parameters.arithmetic),
       precision_(parameters.arithmetic == Arithmetic::exact ? 0 : parameters.precision),
-      lambda_(parameters.lambda),
+      lambda_(parameters.scale),
       grid_(parameters.grid),
       centre_(parameters.centre),
       bound_(parameters.bound),

@@ -112,10 +112,10 @@ Rational snapped_without_noise(const SnappingMechanism::Parameters& parameters, 
 
 Rational snapping_unchanged_up(const SnappingMechanism::Parameters& parameters) {
   const ExponentRange range;
-  Rational escape = exp_down(-parameters.grid / (2 * parameters.lambda), kWorkingBits) / 2;
+  Rational escape = exp_down(-parameters.grid / (2 * parameters.scale), kWorkingBits) / 2;
   if (parameters.arithmetic == Arithmetic::mpfr) {
     const Rational eta = accounting::power_of_two(-static_cast<long>(parameters.precision));
-    escape *= 1 - (18 * parameters.bound / parameters.lambda + 10) * eta;
+    escape *= 1 - (18 * parameters.bound / parameters.scale + 10) * eta;
   }
   return MpfrNumber::rounded(1 - escape, kResultBits, MPFR_RNDU).rational();
 }

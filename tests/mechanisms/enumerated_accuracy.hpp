@@ -159,7 +159,7 @@ inline Rational enumerated_smallest_error_up(const SnappingLaw& law, const Ratio
   const ClampedOutputs outputs(law);
   const std::vector<Rational> points = breakpoints(outputs, law.grid);
   const auto suffices = [&](const Rational& a) {
-    return error_at_most(worst_answers(outputs, a), law.lambda, a, alpha);
+    return error_at_most(worst_answers(outputs, a), law.scale, a, alpha);
   };
   const auto first =
       std::partition_point(points.begin(), points.end(), [&](const Rational& a) { return !suffices(a); });
@@ -168,11 +168,11 @@ inline Rational enumerated_smallest_error_up(const SnappingLaw& law, const Ratio
   Rational low = first == points.begin() ? Rational(0) : *std::prev(first);
   Rational high = *first;
   const TailPairs pairs = worst_answers(outputs, (low + high) / 2);
-  if (!error_at_most(pairs, law.lambda, high, alpha)) return high;
+  if (!error_at_most(pairs, law.scale, high, alpha)) return high;
   for (unsigned step = 0; step < 96; ++step) {
     const Rational middle = (low + high) / 2;
     // An undecided middle counts as too small: that only rounds up.
-    (doubled_error(pairs, law.lambda, middle, 128, MPFR_RNDU) <= 2 * alpha ? high : low) = middle;
+    (doubled_error(pairs, law.scale, middle, 128, MPFR_RNDU) <= 2 * alpha ? high : low) = middle;
   }
   return high == *first ? high : std::min(MpfrNumber::rounded(high, 128, MPFR_RNDU).rational(), *first);
 }

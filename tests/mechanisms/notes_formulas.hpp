@@ -16,7 +16,7 @@ namespace epsilog::test {
 
 /// The public numbers that fix the ideal mechanism's law.
 struct Law {
-  double lambda;
+  double scale;
   double grid;
   double bound;
 };
@@ -35,8 +35,8 @@ inline std::vector<Outcome> outcomes(const Law& law, double y) {
   std::vector<Outcome> all;
   const int last = static_cast<int>(std::ceil(law.bound / law.grid));
   for (int k = -last; k <= last; ++k) {
-    const double below = k == -last ? 0 : laplace_cdf((k - 0.5) * law.grid - y, law.lambda);
-    const double up_to = k == last ? 1 : laplace_cdf((k + 0.5) * law.grid - y, law.lambda);
+    const double below = k == -last ? 0 : laplace_cdf((k - 0.5) * law.grid - y, law.scale);
+    const double up_to = k == last ? 1 : laplace_cdf((k + 0.5) * law.grid - y, law.scale);
     all.push_back({std::clamp(k * law.grid, -law.bound, law.bound), up_to - below});
   }
   return all;
@@ -79,15 +79,15 @@ inline double worst_error_beyond(const Law& law, double a) {
 }
 
 inline double notes_p_l_plus(const Law& law, double f) {
-  return laplace_cdf(-law.bound - f + law.lambda, law.lambda);
+  return laplace_cdf(-law.bound - f + law.scale, law.scale);
 }
 
 inline double notes_p_u_minus(const Law& law, double f) {
-  return 1 - laplace_cdf(law.bound - f - law.lambda, law.lambda);
+  return 1 - laplace_cdf(law.bound - f - law.scale, law.scale);
 }
 
 inline double notes_f_z_minus(const Law& law, double z) {
-  return 1 - std::exp(-z / law.lambda + 1);
+  return 1 - std::exp(-z / law.scale + 1);
 }
 
 struct NotesAnswer {
@@ -101,9 +101,9 @@ inline NotesAnswer notes_algorithm_1(const Law& law, double f, double alpha) {
   const double high = notes_p_u_minus(law, f);
   const double to_bound = notes_f_z_minus(law, law.bound - f);
   if (low >= alpha) return {1, law.bound + f};
-  if (to_bound >= 1 + low - alpha) return {2, law.lambda * (1 - std::log(alpha - low))};
+  if (to_bound >= 1 + low - alpha) return {2, law.scale * (1 - std::log(alpha - low))};
   if (to_bound + high >= 1 + low - alpha) return {3, law.bound - f};
-  return {4, law.lambda * (1 - std::log(alpha - low + high))};
+  return {4, law.scale * (1 - std::log(alpha - low + high))};
 }
 
 inline double notes_get_accuracy_2(double bound, double lambda, double alpha) {

@@ -28,7 +28,7 @@ using accounting::Rational;
 
 struct ToySetting {
   unsigned precision;
-  double lambda;
+  double scale;
   double grid;
   double bound;
 };
@@ -205,7 +205,7 @@ inline Worst worst_extra(const ToyOutputs& outputs, const NoiseTable& noise, Ans
       }
       pieces.push_back({from, to, probability(outputs, noise, k, inside)});
     }
-    compare(pieces, outputs.setting().lambda, k, worst);
+    compare(pieces, outputs.setting().scale, k, worst);
   }
   return worst;
 }
@@ -231,7 +231,7 @@ void compare_rounded_first(const ToyOutputs& outputs, const Noise& noise, const 
   for (std::size_t i = 1; i + 1 < numbers.size(); ++i)
     pieces.push_back({(numbers[i - 1] + numbers[i]) / 2, (numbers[i] + numbers[i + 1]) / 2,
                       probability(outputs, noise, output, numbers[i])});
-  compare(pieces, outputs.setting().lambda, output, worst);
+  compare(pieces, outputs.setting().scale, output, worst);
 }
 
 /// Numbers between which an irrational one lies.

@@ -25,14 +25,14 @@ inline double exact_double(const mechanisms::MpfrNumber& number) {
   return value;
 }
 
-/// lambda and p of the shipped noise_magnitude.
+/// Scale and p of the shipped noise_magnitude.
 struct NoiseArithmetic {
-  double lambda;
+  double scale;
   unsigned precision;
 
   [[nodiscard]] double magnitude(double u_star) const {
     return exact_double(mechanisms::noise_magnitude(mechanisms::MpfrNumber::exactly(u_star),
-                                                    mechanisms::MpfrNumber::exactly(lambda), precision));
+                                                    mechanisms::MpfrNumber::exactly(scale), precision));
   }
 };
 
@@ -101,7 +101,7 @@ class NoiseTable {
     mechanisms::MpfrNumber z(arithmetic.precision);
     mpfr_set_d(z.get(), u, MPFR_RNDN);
     mpfr_log(z.get(), z.get(), MPFR_RNDN);
-    mpfr_mul_d(z.get(), z.get(), arithmetic.lambda, MPFR_RNDN);
+    mpfr_mul_d(z.get(), z.get(), arithmetic.scale, MPFR_RNDN);
     return exact_double(z);
   }
   [[nodiscard]] std::size_t index(std::vector<double>::const_iterator at) const {
@@ -118,7 +118,7 @@ inline int bands_for(double w_max, double lambda) {
 }
 
 inline NoiseTable conforming_noise(const NoiseArithmetic& arithmetic, unsigned q, double w_max) {
-  const int last = bands_for(w_max, arithmetic.lambda);
+  const int last = bands_for(w_max, arithmetic.scale);
   return {arithmetic, conforming_uniform(q, last), std::ldexp(1.0, -last)};
 }
 
@@ -144,7 +144,7 @@ class BisectedNoise {
   template <typename Reached>
   [[nodiscard]] double tail(Reached reached, double w) const {
     long low = 0;
-    long high = (bands_for(w, arithmetic_.lambda) + 1L) << (q_ - 1);
+    long high = (bands_for(w, arithmetic_.scale) + 1L) << (q_ - 1);
     while (low < high) {
       const long middle = (low + high) / 2;
       if (reached(arithmetic_.magnitude(uniform(middle)))) {

@@ -10,12 +10,12 @@ namespace epsilog::test {
 
 /// What is charged beyond D/lambda for one coordinate.
 inline Rational proved_extra(const ToySetting& s) {
-  return mechanisms::proved_loss(0, 1, Rational(s.lambda), Rational(s.bound), s.precision);
+  return mechanisms::proved_loss(0, 1, Rational(s.scale), Rational(s.bound), s.precision);
 }
 
 /// What the paper charges beyond D/lambda.
 inline Rational published_extra(const ToySetting& s) {
-  return mechanisms::published_loss(0, 1, Rational(s.lambda), Rational(s.bound), s.precision);
+  return mechanisms::published_loss(0, 1, Rational(s.scale), Rational(s.bound), s.precision);
 }
 
 /// Farther than any cut from any answer.
@@ -24,7 +24,7 @@ inline double reach(const ToySetting& s) {
 }
 
 inline NoiseTable noise_of(const ToySetting& s) {
-  return conforming_noise(NoiseArithmetic{s.lambda, s.precision}, s.precision, reach(s));
+  return conforming_noise(NoiseArithmetic{s.scale, s.precision}, s.precision, reach(s));
 }
 
 /// How close settings came to a bound, and how many were tried.
@@ -34,10 +34,10 @@ struct Survey {
 
   void expect_below(const ToySetting& s, const Worst& worst, const Rational& allowed) {
     ++settings;
-    CAPTURE(s.precision, s.lambda, s.grid, s.bound, worst.output, worst.extra);
+    CAPTURE(s.precision, s.scale, s.grid, s.bound, worst.output, worst.extra);
     REQUIRE(std::isfinite(worst.extra));
     if (worst.extra <= 0) return;
-    const Rational measured = certified_extra(worst, s.lambda).high;
+    const Rational measured = certified_extra(worst, s.scale).high;
     if (measured > allowed) FAIL_CHECK("loses " << worst.extra << " of " << allowed.get_d());
     closest = std::max(closest, Rational(measured / allowed).get_d());
   }

@@ -72,7 +72,7 @@ class Counter {
   }
   void issue_token(const std::string& parent) {
     auto transaction = ledger_.begin();
-    transaction.record_without_movement(draft(Outcome::token_issued, parent));
+    transaction.record_without_movement(draft(Outcome::data_accessed, parent));
     (void)ledger_.commit(std::move(transaction));
   }
   /// With a parent, posts it; the id of the grant, "" if it does not fit.
@@ -104,7 +104,7 @@ class Counter {
     component.statistic = "supplied";
     component.epsilon = kPart;
     component.sensitivity = parameters.sensitivity;
-    component.lambda = parameters.scale;
+    component.scale = parameters.scale;
     component.grid = parameters.grid;
     component.centre = 8;
     component.bound = 8;
@@ -117,7 +117,7 @@ class Counter {
     release.adjusted = component.adjusted;
     release.components = {component};
     release.unit = "row";
-    release.relation = "add-remove";
+    release.neighbours = "add-remove";
     return release;
   }
 

@@ -117,7 +117,7 @@ Figures figures_of(const Parameters& parameters) {
           {"sensitivity", accounting::text(parameters.sensitivity)},
           {"coordinates", parameters.coordinates},
           {"bound", accounting::text(parameters.bound)},
-          {"scale", accounting::text(parameters.lambda)},
+          {"scale", accounting::text(parameters.scale)},
           {"grid", accounting::text(parameters.grid)}};
 }
 
@@ -142,7 +142,7 @@ void add_loss(Figures& figures, const Rational& requested, const Parameters& par
 
 std::vector<Calculation::LabelledLine> lines_of(const Parameters& parameters) {
   std::vector<Calculation::LabelledLine> lines{
-      {"scale", short_text(parameters.lambda)},
+      {"scale", short_text(parameters.scale)},
       {"grid", short_text(parameters.grid)},
       {"bound", short_text(parameters.bound)},
       {"loss", "epsilon " + parameters.charged.text() + "; proved " + short_text(parameters.adjusted)}};
@@ -226,7 +226,7 @@ Calculation snapping_epsilon(const SnappingArguments& arguments) {
 
 Calculation snapping_loss(const SnappingArguments& arguments) {
   mechanisms::SnappingScale scale;
-  scale.lambda = positive_argument(*arguments.scale, "--scale");
+  scale.scale = positive_argument(*arguments.scale, "--scale");
   scale.sensitivity = positive_argument(*arguments.sensitivity, "--sensitivity");
   scale.bound = positive_argument(*arguments.bound, "--bound");
   scale.coordinates = coordinates_argument(arguments);

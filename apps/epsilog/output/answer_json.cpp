@@ -202,7 +202,7 @@ Json component_json(const engine::Answer& answer, std::size_t i, AnswerKind kind
       .with("coordinates", component.coordinates)
       .with("bound", number_json(component.bound))
       .with("centre", number_json(component.centre))
-      .with("scale", number_json(component.lambda))
+      .with("scale", number_json(component.scale))
       .with("grid", number_json(component.grid))
       .with("precision", precision_json(component))
       .with("precision_reason", i < answer.planned.precision_reasons.size()
@@ -348,7 +348,7 @@ void add_mechanism(ObjectOf& object, const engine::Answer& answer, AnswerKind ki
             !components.empty() && same_precision ? precision_json(components[0]) : Json(nullptr))
       .with("sensitivity", single ? number_json(components[0].sensitivity) : Json(nullptr))
       .with("bound", single ? number_json(components[0].bound) : Json(nullptr))
-      .with("scale", single ? number_json(components[0].lambda) : Json(nullptr))
+      .with("scale", single ? number_json(components[0].scale) : Json(nullptr))
       .with("grid", single ? number_json(components[0].grid) : Json(nullptr));
   if (one_line(kind)) return;
   object.with("accuracy", single && !asks_proportion(answer) ? accuracy_of(answer, 0) : accuracy_json({}));
@@ -442,7 +442,7 @@ std::vector<std::string> notes_of(const engine::Answer& answer) {
 
 Json build_json(const ledger::Build& build) {
   if (build.version.empty()) return nullptr;
-  return {{"version", build.version}, {"revision", build.commit}};
+  return {{"version", build.version}, {"revision", build.revision}};
 }
 
 }  // namespace
@@ -563,7 +563,7 @@ Json answer_object(const engine::Answer& answer, AnswerKind kind) {
   add_answer(object, answer, kind);
   object.with("components", components_json(answer, kind))
       .with("unit", or_null(answer.planned.record.unit))
-      .with("neighbours", or_null(answer.planned.record.relation))
+      .with("neighbours", or_null(answer.planned.record.neighbours))
       .with("accounts", accounts_json(answer.recorded.accounts))
       .with("post_processing", accounting::name(answer.planned.post_processing))
       .with("notes", notes_of(answer));

@@ -90,7 +90,7 @@ std::string parameters_text(const ledger::ComponentRecord& component) {
     text += ", L2 squared " + short_text(*component.sensitivity_l2_squared);
   }
   if (component.bound) text += ", bound " + bound_text(component);
-  return text + ", scale " + short_text(component.lambda) + ", grid " + short_text(component.grid);
+  return text + ", scale " + short_text(component.scale) + ", grid " + short_text(component.grid);
 }
 
 std::string rounded_text(const engine::Answer& answer) {

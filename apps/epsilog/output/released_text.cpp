@@ -29,7 +29,7 @@ std::optional<Rational> noise_scale(const engine::Answer& answer, std::size_t i)
   const auto& components = answer.planned.record.components;
   if (components.empty()) return std::nullopt;
   const ledger::ComponentRecord& drawn_by = components.at(component_of(answer, i));
-  Rational scale = drawn_by.lambda;
+  Rational scale = drawn_by.scale;
   // Noise beyond the range of the answers is clamped.
   const std::optional<Rational>& bound = drawn_by.bound;
   if (bound && *bound > 0 && *bound < scale) scale = *bound;

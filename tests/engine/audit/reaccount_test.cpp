@@ -89,7 +89,7 @@ TEST_CASE("reaccount: snapping releases cost what their recorded noise costs, le
   CHECK(bound(answer, Accountant::optimal).value() < 3);
   // Laplace noise of the recorded scale, but for the proved extra, which is below 2^-40 of epsilon.
   ComposedLaw laplace;
-  laplace.scale = last.planned.record.components[0].lambda;
+  laplace.scale = last.planned.record.components[0].scale;
   laplace.sensitivity = last.planned.record.components[0].sensitivity;
   laplace.count = 40;
   const Rational ideal = accounting::pld_epsilon_up({&laplace, 1}, *answer.delta).value();
@@ -327,7 +327,7 @@ TEST_CASE("recorded loss: what a lattice law cannot say is left to the proved lo
   vector.sensitivity = 3;
   vector.sensitivity_l2_squared = 3;
   vector.grid_sensitivity_l2_squared = 3;
-  vector.lambda = 20;
+  vector.scale = 20;
   vector.grid = 1;
   vector.coordinates = 3;
   vector.adjusted = number("0.3");
@@ -369,7 +369,7 @@ TEST_CASE("recorded loss: components that lose differently have different keys",
   const std::vector<std::string> others = {with(&Component::sensitivity),
                                            with(&Component::grid_sensitivity),
                                            with(&Component::grid_sensitivity_l2_squared),
-                                           with(&Component::lambda),
+                                           with(&Component::scale),
                                            with(&Component::grid),
                                            with(&Component::adjusted),
                                            with(&Component::adjusted_delta),
@@ -389,7 +389,7 @@ TEST_CASE("recorded loss: components that lose differently have different keys",
 TEST_CASE("recorded loss: a record of no release is not read", "[engine][reaccount][negative]") {
   ledger::ComponentRecord component;
   component.sensitivity = 1;
-  component.lambda = 10;
+  component.scale = 10;
   component.adjusted = number("0.1");
   CHECK(recorded_loss("snapping", component).law->extra == 0);
   CHECK_THROWS_AS(recorded_loss("staircase", component), LedgerCorrupt);
@@ -400,7 +400,7 @@ TEST_CASE("recorded loss: a record of no release is not read", "[engine][reaccou
   CHECK_THROWS_WITH(recorded_loss("discrete_laplace", component),
                     "a component: grid_sensitivity: '' is not an exact number");
   component.adjusted = number("0.1");
-  component.lambda = 0;
+  component.scale = 0;
   CHECK_THROWS_AS(recorded_loss("snapping", component), LedgerCorrupt);
 }
 

@@ -80,7 +80,7 @@ class Noise {
       return Rational(answer / record_.grid).get_num().get_si() + first_ + (found - up_to_.begin());
     }
     const double noise = u < 0.5 ? std::log(2 * u) : -std::log(2 - 2 * u);
-    const double shifted = Rational(answer - *record_.centre).get_d() + record_.lambda.get_d() * noise;
+    const double shifted = Rational(answer - *record_.centre).get_d() + record_.scale.get_d() * noise;
     const long last = accounting::ceil(*record_.bound / record_.grid).get_si();
     return std::clamp(std::lround(shifted / record_.grid.get_d()), -last, last);
   }

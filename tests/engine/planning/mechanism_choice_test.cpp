@@ -58,7 +58,7 @@ void check_record(const Answer& answer, const std::string& mechanism) {
       CHECK(Rational(value / component.grid).get_den() == 1);
     }
     epsilon += component.epsilon.rational();
-    const Rational scale = component.lambda;
+    const Rational scale = component.scale;
     if (mechanism == "discrete_laplace") {
       CHECK_FALSE(component.delta);
       CHECK_FALSE(component.rho);

@@ -30,7 +30,7 @@ constexpr long kLargestAnswer = 12;
 /// Of discrete noise so far that what is left out has a probability below 10^-10.
 inline Law discrete_law_of(const ledger::ComponentRecord& component, const Rational& answer) {
   const bool gaussian = component.rho.has_value();
-  const double scale = Rational(component.lambda / component.grid).get_d();
+  const double scale = Rational(component.scale / component.grid).get_d();
   const long farthest = std::lround(std::ceil(scale * (gaussian ? 7 : 25))) +
                         accounting::ceil(kLargestAnswer / component.grid).get_si();
   const long nearest = accounting::floor(answer / component.grid + Rational(1, 2)).get_si();
@@ -49,7 +49,7 @@ inline Law discrete_law_of(const ledger::ComponentRecord& component, const Ratio
 inline Law law_of(const ledger::ComponentRecord& component, const Rational& answer) {
   if (!component.centre) return discrete_law_of(component, answer);
   const Rational &grid = component.grid, &centre = component.centre.value(), &bound = component.bound.value();
-  const double scale = component.lambda.get_d();
+  const double scale = component.scale.get_d();
   const Rational shifted = std::clamp<Rational>(answer - centre, -bound, bound);
   const long last = accounting::ceil(bound / grid).get_si();
   Law law;

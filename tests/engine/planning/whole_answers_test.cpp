@@ -42,7 +42,7 @@ struct Law {
 
 Law law_of(const ledger::ComponentRecord& component, const Rational& answer) {
   const Rational &grid = component.grid, &centre = component.centre.value(), &bound = component.bound.value();
-  const double scale = component.lambda.get_d();
+  const double scale = component.scale.get_d();
   const Rational shifted = std::clamp<Rational>(answer - centre, -bound, bound);
   const long most = accounting::ceil(bound / grid).get_si();
   // P(noise < d)

@@ -65,7 +65,7 @@ std::string shown(const Answer& answer) {
   const ledger::ReleaseRecord& record = answer.planned.record;
   std::string text = record.charged.text() + " " + accounting::text(record.adjusted);
   for (const ledger::ComponentRecord& component : record.components) {
-    text += " " + accounting::text(component.lambda) + " " + accounting::text(component.grid);
+    text += " " + accounting::text(component.scale) + " " + accounting::text(component.grid);
   }
   for (const auto& component : answer.planned.accuracy) {
     for (const engine::Accuracy& accuracy : component) text += " " + accounting::text(accuracy.a);

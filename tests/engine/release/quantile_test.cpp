@@ -53,7 +53,7 @@ TEST_CASE("quantile release: what is recorded is what was proved, and a retry is
   const ledger::ComponentRecord& component = record.components[0];
   CHECK(component.statistic == "quantile");
   CHECK(component.sensitivity == Rational(3, 2));  // k max(1/2, 1/2)
-  CHECK(component.lambda == 10);                   // 2 D levels / epsilon
+  CHECK(component.scale == 10);                    // 2 D levels / epsilon
   CHECK(component.grid == 1);
   CHECK_FALSE(component.rho.has_value());
   CHECK_FALSE(component.bound.has_value());
@@ -87,7 +87,7 @@ TEST_CASE("quantile release: several by a column are each cell's own, and are re
   REQUIRE(record.components.size() == 1);
   CHECK(record.components[0].sensitivity ==
         Rational(9, 4));  // k max(3/4, 1/4), of the third among what is left
-  CHECK(record.components[0].lambda == 2 * Rational(9, 4) * 2 / 20000);
+  CHECK(record.components[0].scale == 2 * Rational(9, 4) * 2 / 20000);
   CHECK(record.components[0].coordinates == 3);
   CHECK(by.planned.accuracy.size() == 3);
   CHECK(spent(engine) == "20000");

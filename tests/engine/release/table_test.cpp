@@ -168,7 +168,7 @@ TEST_CASE("tables: snapping cuts no cell off, and a declared bound is refused of
   }
   // An end is met with probability e^(-distance / lambda) / 2 at most, ln(6 * 10^9) being 22.5.
   const Rational distance = bound_of(table) - bound_of(planned(snapping, "count", "ward"));
-  CHECK(distance / table.record.components.front().lambda > Rational(22));
+  CHECK(distance / table.record.components.front().scale > Rational(22));
   CHECK(table.mechanisms.front().can_release(-40));
   CHECK_FALSE(planned(snapping, "count", "ward").mechanisms.front().can_release(-40));
   const std::string finer = with_probability("1e-30");

@@ -85,7 +85,7 @@ TEST_CASE(
   for (const auto& component : plan.record.components) epsilons.push_back(component.epsilon.text());
   CHECK(epsilons == std::vector<std::string>{"0.4", "0.033333333333", "0.033333333333", "0.033333333334"});
   CHECK(plan.charged.epsilon.text() == "0.5");
-  CHECK(plan.record.components[0].lambda == Rational(15, 2));  // k / epsilon, as of the cells alone
+  CHECK(plan.record.components[0].scale == Rational(15, 2));  // k / epsilon, as of the cells alone
   CHECK(engine::cells_drawn(plan) == std::vector<std::size_t>{6, 3, 2, 1});
   auto [clinic, engine] = Open<BandedClinic>("epsilon: 3", kDiscrete);
   REQUIRE(release(engine, totals("count", "ward,band", "0.5")).recorded.granted);
@@ -121,7 +121,7 @@ TEST_CASE("totals: made consistent, cells and totals add up exactly and are the 
     CHECK(values[9 + band] == values[band] + values[2 + band] + values[4 + band]);
   CHECK(values[11] == values[9] + values[10]);
   std::vector<Rational> scales;
-  for (const auto& component : answer.planned.record.components) scales.push_back(component.lambda);
+  for (const auto& component : answer.planned.record.components) scales.push_back(component.scale);
   CHECK(values ==
         accounting::fitted_table(accounting::TableMargins({3, 2}), scales, answer.released.component_values));
   CHECK(answer.planned.post_processing == PostProcessing::Kind::consistent_totals);

@@ -361,7 +361,7 @@ class WalkModel {
                 decision.draft.principal + " may not reject");
         one.state = State::over;
         return;
-      case Outcome::token_issued:
+      case Outcome::data_accessed:
         require(one.state == State::reserved && !one.token && call.actor == asker, "no token is due");
         require(active().allows(one.asked), "a token for what the active policy does not allow");
         one.token = true;

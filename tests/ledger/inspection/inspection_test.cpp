@@ -185,7 +185,7 @@ TEST_CASE("inspection: an open row that cannot be read hides no other, and a tra
     for (int i = 0; i < 2; ++i) {
       ids.push_back(record_outcome(transaction, draft_of(ledger::Outcome::reserved), kTenth));
     }
-    record_outcome(transaction, draft_of(ledger::Outcome::token_issued, ids[1]), kTenth);
+    record_outcome(transaction, draft_of(ledger::Outcome::data_accessed, ids[1]), kTenth);
     static_cast<void>(writer.commit(std::move(transaction)));
   }
   fixture.tamper(
@@ -312,7 +312,7 @@ struct LivedLedger : LedgerFixture {
     const std::string pending = transaction.record_without_movement(draft_of(Outcome::pending));
     static_cast<void>(transaction.record_without_movement(draft_of(Outcome::approved, pending)));
     const std::string with_token = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
-    static_cast<void>(transaction.record_without_movement(draft_of(Outcome::token_issued, with_token)));
+    static_cast<void>(transaction.record_without_movement(draft_of(Outcome::data_accessed, with_token)));
     static_cast<void>(transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth)));
     const std::string given_back = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
     static_cast<void>(transaction.resolve(draft_of(Outcome::voided, given_back)));

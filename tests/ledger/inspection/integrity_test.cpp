@@ -149,7 +149,7 @@ struct LookedUp : DamagedLedger {
     pending = record(draft_of(ledger::Outcome::pending)).id;
     static_cast<void>(record(draft_of(ledger::Outcome::approved, pending)));
     reserved = record(draft_of(ledger::Outcome::reserved)).id;
-    auto draft = draft_of(ledger::Outcome::token_issued, reserved);
+    auto draft = draft_of(ledger::Outcome::data_accessed, reserved);
     draft.issues_token = true;
     token = ledger::hex_text(std::span(*record(draft).token->bytes));
     static_cast<void>(record(draft_of(ledger::Outcome::voided, pending)));

@@ -25,7 +25,7 @@ namespace {
 StoredDecision issued(ledger::Ledger& ledger, bool draws = true) {
   auto transaction = ledger.begin();
   const std::string reserved = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
-  ledger::DecisionDraft draft = draft_of(Outcome::token_issued, reserved);
+  ledger::DecisionDraft draft = draft_of(Outcome::data_accessed, reserved);
   draft.issues_token = draws;
   transaction.record_without_movement(draft);
   return ledger.commit(std::move(transaction)).back();
@@ -138,7 +138,7 @@ TEST_CASE("data token: its bytes are withheld until they are known to be durable
     id = decision.id;
     auto transaction = ledger.begin();
     const std::string reserved = transaction.reserve(draft_of(Outcome::reserved), charge_of(kTenth));
-    ledger::DecisionDraft draft = draft_of(Outcome::token_issued, reserved);
+    ledger::DecisionDraft draft = draft_of(Outcome::data_accessed, reserved);
     draft.issues_token = true;
     const std::string second = transaction.record_without_movement(draft);
     CHECK_FALSE(transaction.find_by_id(second).value().token.value().bytes);

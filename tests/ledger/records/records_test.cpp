@@ -170,7 +170,7 @@ TEST_CASE("records: a plan is found by its policy version, question and release 
   other.question = "{}";
   CHECK(plan_digest(other) != digest);
   other = plan;
-  other.release->components.front().lambda += 1;
+  other.release->components.front().scale += 1;
   CHECK(plan_digest(other) != digest);
   other = plan;
   other.release.reset();

@@ -54,7 +54,7 @@ struct LostTail : ReplicatedLedger {
     release(ledger, kHundredth, Rational(number + 1), std::to_string(number + 1));
     auto transaction = ledger.begin();
     const std::string reserved = record_outcome(transaction, draft_of(ledger::Outcome::reserved), kHundredth);
-    auto draft = draft_of(ledger::Outcome::token_issued, reserved);
+    auto draft = draft_of(ledger::Outcome::data_accessed, reserved);
     draft.issues_token = true;
     static_cast<void>(record_outcome(transaction, draft, kHundredth));
     return token_text(*ledger.commit(std::move(transaction)).back().token->bytes);

@@ -39,7 +39,7 @@ struct Gone : ReplicatedLedger {
     release(ledger, kCent, Rational(number + 1), std::to_string(number + 1));
     auto transaction = ledger.begin();
     const std::string reserved = record_outcome(transaction, draft_of(ledger::Outcome::reserved), kCent);
-    auto draft = draft_of(ledger::Outcome::token_issued, reserved);
+    auto draft = draft_of(ledger::Outcome::data_accessed, reserved);
     draft.issues_token = true;
     static_cast<void>(record_outcome(transaction, draft, kCent));
     return ledger::hex_text(std::span(*ledger.commit(std::move(transaction)).back().token->bytes));

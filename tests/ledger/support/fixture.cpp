@@ -135,14 +135,14 @@ ledger::ReleaseRecord record_of(Epsilon epsilon) {
   component.statistic = "count";
   component.epsilon = epsilon;
   component.sensitivity = 1;
-  component.lambda = 10;
+  component.scale = 10;
   component.grid = 16;
   component.centre = 0;
   component.bound = 1024;
   component.adjusted = epsilon.rational();
   record.components = {component};
   record.unit = "row";
-  record.relation = "add-remove";
+  record.neighbours = "add-remove";
   return record;
 }
 

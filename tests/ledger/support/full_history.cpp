@@ -27,7 +27,7 @@ void record_decisions(ledger::Ledger& ledger, int refusals) {
   const std::string posted = transaction.reserve(draft_of(Outcome::reserved), charge_of(kHundredth));
   record_outcome(transaction, draft_of(Outcome::granted, posted), kHundredth);
   const std::string forfeited = transaction.reserve(draft_of(Outcome::reserved), charge_of(kHundredth));
-  auto issued = draft_of(Outcome::token_issued, forfeited);
+  auto issued = draft_of(Outcome::data_accessed, forfeited);
   issued.issues_token = true;
   transaction.record_without_movement(issued);
   transaction.resolve(draft_of(Outcome::forfeited, forfeited));

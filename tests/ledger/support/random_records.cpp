@@ -121,7 +121,7 @@ class RandomRecords {
             .sensitivity_l2_squared = perhaps(number()),
             .grid_sensitivity = perhaps(number()),
             .grid_sensitivity_l2_squared = perhaps(number()),
-            .lambda = number(),
+            .scale = number(),
             .grid = number(),
             .centre = perhaps(number()),
             .bound = perhaps(number()),
@@ -143,7 +143,7 @@ class RandomRecords {
                           .components = {},
                           .cells = {},
                           .unit = bytes(),
-                          .relation = bytes()};
+                          .neighbours = bytes()};
     for (std::uint64_t left = below(3); left > 0; --left) release.components.push_back(component());
     if (chance() && chance() && !release.components.empty()) return batch(std::move(release));
     release.cells = cells();

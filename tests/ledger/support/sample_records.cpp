@@ -30,7 +30,7 @@ ComponentRecord least_component() {
   return {.statistic = "",
           .epsilon = Epsilon::parse_down("0.5"),
           .sensitivity = 1,
-          .lambda = Rational(7, 3),
+          .scale = Rational(7, 3),
           .grid = 1,
           .adjusted = Rational(1, 2),
           .published_note = ""};
@@ -44,7 +44,7 @@ ComponentRecord whole_component() {
           .sensitivity_l2_squared = Rational(100),
           .grid_sensitivity = Rational(11),
           .grid_sensitivity_l2_squared = Rational(101),
-          .lambda = Rational(7, 3),
+          .scale = Rational(7, 3),
           .grid = Rational(1, 1024),
           .centre = Rational(-5, 2),
           .bound = Rational(64),
@@ -75,7 +75,7 @@ PlanRecord whole_plan() {
                                .components = {whole_component(), least_component()},
                                .cells = std::vector<std::string>{"north", "", kBytes},
                                .unit = "patient_id max_rows=3",
-                               .relation = "add-remove"};
+                               .neighbours = "add-remove"};
   plan.post_processing = {PostProcessing::Kind::mean_about, Rational(-1, 3), -10, Rational(21, 2)};
   return plan;
 }
@@ -87,7 +87,7 @@ DecisionRecord least_decision() {
           .principal = "ann",
           .via = "claimed",
           .outcome = Outcome::approved,
-          .build = {.version = "0.1.0", .commit = "0123abc+"},
+          .build = {.version = "0.1.0", .revision = "0123abc+"},
           .policy_version = 1,
           .decided_under = 1,
           .dataset = "visits"};
@@ -99,7 +99,7 @@ DecisionRecord whole_decision() {
   decision.key = "tuesday";
   decision.parent = kParent;
   decision.deadline = kLater;
-  decision.outcome = Outcome::token_issued;
+  decision.outcome = Outcome::data_accessed;
   decision.reasons = R"([{"code":"epsilon_exceeded"}])";
   decision.policy_version = 3;
   decision.decided_under = 4;

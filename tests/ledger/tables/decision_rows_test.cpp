@@ -29,7 +29,7 @@ ledger::DecisionRow written_and_read(const DecisionRecord& record, const ledger:
                                  .via = "claimed",
                                  .deadline = "9999-01-01T00:00:00.000Z",
                                  .outcome = Outcome::pending,
-                                 .build = {.version = "1.2", .commit = "abc"},
+                                 .build = {.version = "1.2", .revision = "abc"},
                                  .policy_version = 1,
                                  .decided_under = 1,
                                  .dataset = "clinic",
@@ -54,7 +54,7 @@ DecisionRecord base() {
           .via = "claimed",
           .outcome = Outcome::refused,
           .reasons = R"([{"code":"x"}])",
-          .build = {.version = "1.2", .commit = "abc"},
+          .build = {.version = "1.2", .revision = "abc"},
           .policy_version = 1,
           .decided_under = 1,
           .dataset = "clinic",
@@ -122,7 +122,7 @@ TEST_CASE("decision rows: a row says the hash of its data token, and the bytes i
           "[ledger][decision]") {
   DecisionRecord record = base();
   record.parent = "01JN8S7QG06QN7S4B91DZ610JT";
-  record.outcome = Outcome::token_issued;
+  record.outcome = Outcome::data_accessed;
   record.reasons = "[]";
   const std::string token(32, '\x07');
   const auto digest = ledger::bytes_of_hex<32>(ledger::sha256_hex(token), "hash");

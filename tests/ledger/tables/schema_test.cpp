@@ -17,7 +17,7 @@ struct LedgerRegistration : LedgerFixture {
     for (const auto outcome :
          {ledger::Outcome::reserved, ledger::Outcome::pending, ledger::Outcome::reserved})
       ids.push_back(record_outcome(transaction, draft_of(outcome), Epsilon::from_units(5)));
-    static_cast<void>(transaction.record_without_movement(draft_of(ledger::Outcome::token_issued, ids[2])));
+    static_cast<void>(transaction.record_without_movement(draft_of(ledger::Outcome::data_accessed, ids[2])));
     static_cast<void>(writer.commit(std::move(transaction)));
   }
   /// A decision about another one inserted by hand: row 5 unless `changes` says otherwise.
@@ -203,7 +203,7 @@ TEST_CASE("schema: what was decided by the database alone of what follows what, 
   const int reserved = 1;
   const int pending = 2;
   const int with_token = 3;
-  CHECK(fixture.insert(Outcome::token_issued, with_token) == "UNIQUE constraint failed: decision.parent");
+  CHECK(fixture.insert(Outcome::data_accessed, with_token) == "UNIQUE constraint failed: decision.parent");
   CHECK(has_part(fixture.insert(Outcome::pending, pending), kCheckFailed));
   CHECK(has_part(fixture.insert(Outcome::voided, 5), kCheckFailed));  // about itself
   CHECK(has_part(fixture.insert(Outcome::voided, 9), kCheckFailed));

@@ -111,7 +111,7 @@ TEST_CASE("shared rows: a number that nothing has is named", "[ledger][shared][n
   CHECK_THROWS_WITH(shared.build(connection, 0), "build 0 is not there");
   CHECK(shared.account(connection, 1) == ledger::AccountName{"clinic", "", "epsilon"});
   CHECK_FALSE(shared.number_of_name(connection, "nobody"));
-  CHECK_FALSE(shared.number_of_build(connection, {.version = "0", .commit = "x"}));
+  CHECK_FALSE(shared.number_of_build(connection, {.version = "0", .revision = "x"}));
   CHECK_FALSE(shared.number_of_plan(connection, ledger::Sha256()));
 }
 

@@ -38,7 +38,7 @@ ledger::StoredDecision charged(ledger::Ledger& ledger, const ledger::DecisionDra
   auto record = record_of(loss.epsilon);
   if (!loss.pure()) record.components.front().delta = loss.delta;
   record.unit = "patient_id max_rows=3";
-  record.relation = "add-remove";
+  record.neighbours = "add-remove";
   transaction.attach(record, std::move(sealed), {});
   return ledger.commit(std::move(transaction)).at(0);
 }
@@ -119,7 +119,7 @@ TEST_CASE("accounts: a decision is stored with the balances it touched, in the o
   CHECK(found->draft.shown_account_ids.value() == std::vector<std::int64_t>{2, 1});
   CHECK(ids(found->accounts) == std::vector<std::int64_t>{2, 1});
   CHECK(found->release->unit == "patient_id max_rows=3");
-  CHECK(found->release->relation == "add-remove");
+  CHECK(found->release->neighbours == "add-remove");
 
   for (const std::int64_t other : {4, 99}) {  // of another dataset, of none
     draft = refused();

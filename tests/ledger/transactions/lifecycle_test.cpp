@@ -12,9 +12,9 @@ namespace {
 
 const std::string kFarFuture = "9999-01-01T00:00:00.000Z";
 
-const std::vector<Outcome> kOutcomes = {Outcome::granted,      Outcome::refused,  Outcome::reserved,
-                                        Outcome::pending,      Outcome::approved, Outcome::rejected,
-                                        Outcome::token_issued, Outcome::voided,   Outcome::forfeited};
+const std::vector<Outcome> kOutcomes = {Outcome::granted,       Outcome::refused,  Outcome::reserved,
+                                        Outcome::pending,       Outcome::approved, Outcome::rejected,
+                                        Outcome::data_accessed, Outcome::voided,   Outcome::forfeited};
 
 ledger::StoredDecision recorded(ledger::Ledger& ledger, const ledger::DecisionDraft& draft,
                                 Epsilon epsilon = kTenth) {
@@ -175,11 +175,11 @@ TEST_CASE("lifecycle: a whole life fits into one transaction, and its value is w
   static_cast<void>(transaction.record_without_movement(draft_of(Outcome::approved, pending)));
   const std::string reserved = transaction.reserve(draft_of(Outcome::reserved, pending), charge_of(kTenth));
   CHECK(transaction.find_by_id(reserved)->charges.at(0).amount == kTenth.units());
-  static_cast<void>(transaction.record_without_movement(draft_of(Outcome::token_issued, reserved)));
+  static_cast<void>(transaction.record_without_movement(draft_of(Outcome::data_accessed, reserved)));
   static_cast<void>(record_outcome(transaction, draft_of(Outcome::granted, reserved), kTenth));
   const auto children = transaction.children(reserved);
   REQUIRE(children.size() == 2);
-  CHECK(children[0].draft.outcome == Outcome::token_issued);
+  CHECK(children[0].draft.outcome == Outcome::data_accessed);
   CHECK(children[1].draft.outcome == Outcome::granted);
   CHECK(children[1].values.empty());
   CHECK(transaction.find_by_id(children[1].id)->values.empty());

@@ -134,7 +134,7 @@ TEST_CASE("log place: a decision of every outcome says where its line stands", "
     recorded(draft_of(end, recorded(draft_of(Outcome::reserved))));
   }
   const std::string guarded = recorded(draft_of(Outcome::reserved));
-  recorded(draft_of(Outcome::token_issued, guarded));
+  recorded(draft_of(Outcome::data_accessed, guarded));
   for (const Outcome end : {Outcome::rejected, Outcome::refused, Outcome::reserved, Outcome::voided}) {
     recorded(draft_of(end, recorded(draft_of(Outcome::pending))));
   }

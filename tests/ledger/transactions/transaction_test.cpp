@@ -532,7 +532,7 @@ TEST_CASE("transaction: a number that would not be read back as it is keeps its 
   for (const Rational& malformed : {Rational(2, 4), Rational(2, 6)}) {  // not in lowest terms
     for (const bool of_component : {false, true}) {
       auto record = record_of(kTenth);
-      (of_component ? record.components.front().lambda : record.adjusted) = malformed;
+      (of_component ? record.components.front().scale : record.adjusted) = malformed;
       auto transaction = ledger.begin();
       auto drawn = sealed(transaction.charge(granted(), charge_of(kTenth), kTenth), kTenth, {1});
       CHECK_THROWS_WITH(transaction.attach(record, std::move(drawn), {}),

@@ -32,7 +32,7 @@ struct Excess {
 };
 
 Excess largest_excess(const ToySetting& s) {
-  const SnappingLaw law{Rational(s.lambda), Rational(s.grid), Rational(s.bound)};
+  const SnappingLaw law{Rational(s.scale), Rational(s.grid), Rational(s.bound)};
   const Rational share = 1 - proved_extra(s);
   const NoiseTable noise = noise_of(s);
   const ToyOutputs outputs(s);
@@ -46,8 +46,8 @@ Excess largest_excess(const ToySetting& s) {
       }
       if (drawn == 0) continue;
       const ErrorProbability ideal = error_at(law, Rational(y), a);
-      excess.over_ideal = std::max(excess.over_ideal, drawn / probability_up(ideal, law.lambda, 1).get_d());
-      const double allowed = probability_up(ideal, law.lambda, share).get_d();
+      excess.over_ideal = std::max(excess.over_ideal, drawn / probability_up(ideal, law.scale, 1).get_d());
+      const double allowed = probability_up(ideal, law.scale, share).get_d();
       if (allowed < 1) excess.over_shared = std::max(excess.over_shared, drawn / allowed);
     }
   }

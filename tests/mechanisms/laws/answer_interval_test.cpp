@@ -95,7 +95,7 @@ ShownLaw law_at(const Rational& y, const SnappingParameters& p, Shown how) {
   const auto reached = [&](long k, mpfr_rnd_t direction) {
     if (k == -last) return Rational(1);
     if (k > last) return Rational(0);
-    return laplace_tail((k - Rational(1, 2)) * p.grid - inside, p.lambda, direction);
+    return laplace_tail((k - Rational(1, 2)) * p.grid - inside, p.scale, direction);
   };
   ShownLaw law;
   for (long k = -last; k <= last; ++k) {
@@ -185,7 +185,7 @@ TEST_CASE("intervals: a snapped release covers every answer, ends and rounding i
         answers.clear();
         for (Rational n = range.lower; n <= range.upper; n += 1) answers.push_back(n);
       }
-      CAPTURE(snapped.name, accounting::text(p.lambda), accounting::text(p.grid), accounting::text(alpha));
+      CAPTURE(snapped.name, accounting::text(p.scale), accounting::text(p.grid), accounting::text(alpha));
       CHECK(worst_miss(law, intervals, answers) <= alpha + kSlack);
     }
   }
@@ -218,7 +218,7 @@ TEST_CASE("intervals: a snapped one is the hull of the answers that trying them 
       }
       for (const auto& [value, hull] : hulls) {
         const AnswerInterval interval = inverted.of(value);
-        CAPTURE(snapped.name, accounting::text(p.lambda), accounting::text(p.grid), accounting::text(alpha),
+        CAPTURE(snapped.name, accounting::text(p.scale), accounting::text(p.grid), accounting::text(alpha),
                 accounting::text(value), interval.low.get_d(), interval.high.get_d());
         const bool at_end = interval.low == range.lower || interval.high == range.upper;
         CHECK((interval.low <= hull.low && interval.high >= hull.high));
@@ -264,7 +264,7 @@ TEST_CASE("intervals: none goes farther from its value than the accuracy, and in
     for (const Rational& alpha : {Rational(1, 10), Rational(1, 20), Rational(1, 100)}) {
       const Rational value = p.centre;
       const AnswerInterval interval = mechanism.intervals(alpha).of(value);
-      const Rational ideal = p.lambda * log_of_inverse_down(alpha, 128);
+      const Rational ideal = p.scale * log_of_inverse_down(alpha, 128);
       const double ratio = Rational((interval.high - interval.low) / (2 * ideal)).get_d();
       CAPTURE(epsilon, accounting::text(alpha), ratio);
       CHECK(interval.high - value == value - interval.low);

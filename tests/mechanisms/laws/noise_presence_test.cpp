@@ -46,7 +46,7 @@ SnappingMechanism::Options snapping(const char* epsilon, const char* upper, Arit
 
 /// P(release = snapped_without_noise(y)) of the ideal law, in doubles.
 double unchanged(const SnappingMechanism::Parameters& p, const Rational& y) {
-  const double lambda = p.lambda.get_d();
+  const double lambda = p.scale.get_d();
   const double inner = std::clamp(Rational(y - p.centre), Rational(-p.bound), p.bound).get_d();
   const double grid = p.grid.get_d();
   const double last = std::ceil(p.bound.get_d() / grid);

@@ -133,7 +133,7 @@ TEST_CASE("floating point: mechanisms are calibrated and draw alike in every set
   for (const Arithmetic arithmetic : {Arithmetic::mpfr, Arithmetic::exact}) {
     check_everywhere("snapping", [=] {
       const SnappingMechanism mechanism = snapping(arithmetic);
-      return shown(mechanism.parameters().lambda) + " " + shown(mechanism.parameters().adjusted) + " " +
+      return shown(mechanism.parameters().scale) + " " + shown(mechanism.parameters().adjusted) + " " +
              shown(mechanism.accuracy_up(kAlpha)) + " " + draws(mechanism);
     });
   }

@@ -65,7 +65,7 @@ Toy snapped(const char* epsilon, const char* upper, Arithmetic arithmetic) {
                                      .arithmetic = arithmetic});
   const SnappingParameters& p = mechanism.parameters();
   Toy toy{std::string("snapped, epsilon ") + epsilon + " up to " + upper, mechanism.noise().value(), 0, {}};
-  const double scale = p.lambda.get_d(), bound = p.bound.get_d(), grid = p.grid.get_d();
+  const double scale = p.scale.get_d(), bound = p.bound.get_d(), grid = p.grid.get_d();
   const long last = accounting::ceil(p.bound / p.grid).get_si();
   constexpr int kAnswers = 24;
   for (int i = 0; i <= kAnswers; ++i) {

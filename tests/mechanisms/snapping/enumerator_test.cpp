@@ -26,7 +26,7 @@ TEST_CASE("enumerator: its probabilities are those of the shipped mechanism, val
           "[mechanisms][snapping][enumerator][exact]") {
   for (const ToySetting& s :
        {ToySetting{5, 1.0625, 2, 3.25}, ToySetting{6, 1, 1, 1.5}, ToySetting{6, 1.90625, 2, 0.75}}) {
-    const int last = bands_for(reach(s), s.lambda);
+    const int last = bands_for(reach(s), s.scale);
     const std::vector<Atom> atoms = conforming_uniform(s.precision, last);
     const NoiseTable noise = noise_of(s);
     const ToyOutputs outputs(s);
@@ -38,13 +38,13 @@ TEST_CASE("enumerator: its probabilities are those of the shipped mechanism, val
       for (const Atom& atom : atoms) {
         const MpfrNumber u = MpfrNumber::exactly(atom.u);
         for (const bool negative : {false, true})
-          masses[snapped(y, negative, u, Rational(s.lambda), Rational(s.grid), Rational(s.bound),
+          masses[snapped(y, negative, u, Rational(s.scale), Rational(s.grid), Rational(s.bound),
                          s.precision)] += Rational(atom.probability) / 2;
       }
       masses[s.bound] += power_of_two(-last - 1);  // U* below the last band leads beyond either end
       masses[-Rational(s.bound)] += power_of_two(-last - 1);
       for (long k = -outputs.last(); k <= outputs.last(); ++k) {
-        CAPTURE(s.precision, s.lambda, y, k);
+        CAPTURE(s.precision, s.scale, y, k);
         CHECK(masses[outputs.output(k)] == Rational(probability(outputs, noise, k, y)));
       }
     }
@@ -195,11 +195,11 @@ TEST_CASE("enumerator: at 9 and 10 bits a grid of settings stays below both boun
 TEST_CASE("enumerator: a U* narrower than the arithmetic loses far more than is charged",
           "[mechanisms][snapping][enumerator]") {
   const ToySetting s{24, 1, 1, 3.9375};
-  const NoiseTable narrow = conforming_noise(NoiseArithmetic{s.lambda, 24}, 8, reach(s));
+  const NoiseTable narrow = conforming_noise(NoiseArithmetic{s.scale, 24}, 8, reach(s));
   const Worst worst = worst_extra(ToyOutputs(s), narrow, Answers::any);
-  expect_broken(worst, s.lambda, 3000 * proved_extra(s));
+  expect_broken(worst, s.scale, 3000 * proved_extra(s));
   // It is what 8 bits cost: within what would be charged at 8.
-  CHECK(certified_extra(worst, s.lambda).high < proved_extra({8, 1, 1, 3.9375}));
+  CHECK(certified_extra(worst, s.scale).high < proved_extra({8, 1, 1, 3.9375}));
 }
 
 TEST_CASE("enumerator: a bound below lambda/8 breaks the published bound, not the charged one",
@@ -207,8 +207,8 @@ TEST_CASE("enumerator: a bound below lambda/8 breaks the published bound, not th
   for (const unsigned p : {8U, 10U}) {
     const ToySetting s{p, 1.5, 2, 1.5 / 16};
     const Worst worst = worst_extra(ToyOutputs(s), noise_of(s), Answers::p_bits);
-    expect_broken(worst, s.lambda, published_extra(s) * Rational(5, 4));
-    CHECK(certified_extra(worst, s.lambda).high < proved_extra(s));
+    expect_broken(worst, s.scale, published_extra(s) * Rational(5, 4));
+    CHECK(certified_extra(worst, s.scale).high < proved_extra(s));
   }
 }
 
@@ -217,14 +217,14 @@ TEST_CASE("enumerator: a capped exponent makes outputs impossible: infinite loss
   const ToySetting s{10, 1, 1, 7.5};
   const ToyOutputs outputs(s);
   const auto capped = [&s](int cap) {
-    return NoiseTable({s.lambda, s.precision},
+    return NoiseTable({s.scale, s.precision},
                       floating_uniform(s.precision, 1, cap,
                                        [cap](int e) { return std::ldexp(1.0, e == cap ? 1 - e : -e); }),
                       0);
   };
   CHECK(std::isinf(worst_extra(outputs, capped(21), Answers::any).extra));
   // A cap that is reached but ends no output: finite, and still more than is charged.
-  expect_broken(worst_extra(outputs, capped(22), Answers::any), s.lambda, proved_extra(s));
+  expect_broken(worst_extra(outputs, capped(22), Answers::any), s.scale, proved_extra(s));
   // A cap beyond every cut is no cap.
   CHECK(worst_extra(outputs, capped(24), Answers::any).extra ==
         worst_extra(outputs, noise_of(s), Answers::any).extra);
@@ -234,12 +234,12 @@ TEST_CASE("enumerator: a geometric exponent that starts at 0 loses 1.950 where 1
           "[mechanisms][snapping][enumerator]") {
   const ToySetting s{10, 1, 1, 7.5};
   const ToyOutputs outputs(s);
-  const int last = bands_for(reach(s), s.lambda);
+  const int last = bands_for(reach(s), s.scale);
   const NoiseTable noise(
-      {s.lambda, s.precision},
+      {s.scale, s.precision},
       floating_uniform(s.precision, 0, last, [](int e) { return std::ldexp(1.0, -e - 1); }),
       std::ldexp(1.0, -last - 1));
-  expect_broken(worst_extra(outputs, noise, Answers::any), s.lambda, proved_extra(s));
+  expect_broken(worst_extra(outputs, noise, Answers::any), s.scale, proved_extra(s));
   double loss = 0;  // at distance 1
   for (long k = -outputs.last(); k <= outputs.last(); ++k) {
     for (double y = -7.5; y <= 6.5; y += 1 / 64.0) {
@@ -249,7 +249,7 @@ TEST_CASE("enumerator: a geometric exponent that starts at 0 loses 1.950 where 1
   }
   CHECK(loss > 1.950);
   CHECK(loss < 1.951);
-  CHECK(Rational(1) / Rational(s.lambda) + published_extra(s) < Rational(1091, 1000));
+  CHECK(Rational(1) / Rational(s.scale) + published_extra(s) < Rational(1091, 1000));
 }
 
 TEST_CASE("enumerator: a uniform of the form k/2^n makes outputs impossible: infinite loss",
@@ -258,7 +258,7 @@ TEST_CASE("enumerator: a uniform of the form k/2^n makes outputs impossible: inf
   for (const int n : {10, 14}) {
     std::vector<Atom> atoms;
     for (int k = 1; k <= 1 << n; ++k) atoms.push_back({std::ldexp(k, -n), std::ldexp(1.0, -n)});
-    CHECK(std::isinf(worst_extra(ToyOutputs(s), NoiseTable({s.lambda, 24}, atoms, 0), Answers::any).extra));
+    CHECK(std::isinf(worst_extra(ToyOutputs(s), NoiseTable({s.scale, 24}, atoms, 0), Answers::any).extra));
   }
 }
 
@@ -266,11 +266,11 @@ TEST_CASE("enumerator: answers finer than p bits break the published bound, not 
           "[mechanisms][snapping][enumerator]") {
   const ToySetting s{16, 1.99298095703125, 2, 257.5390625};
   const ToyOutputs outputs(s);
-  const BisectedNoise noise({s.lambda, 16}, 16);
+  const BisectedNoise noise({s.scale, 16}, 16);
   const double y = 257.404052734375;
   const double other = 257.419921875;
   const EnclosedExtra extra = certified_extra(probability(outputs, noise, -128, y),
-                                              probability(outputs, noise, -128, other), other - y, s.lambda);
+                                              probability(outputs, noise, -128, other), other - y, s.scale);
   CHECK_FALSE(representable(y, 16));
   CHECK(extra.low > published_extra(s));
   CHECK(extra.high < proved_extra(s));
@@ -282,16 +282,16 @@ TEST_CASE("enumerator: answers rounded before the addition break every bound",
           "[mechanisms][snapping][enumerator]") {
   SECTION("to fewer bits than the arithmetic has, as a binary64 answer under 118 bits would be") {
     const ToySetting s{24, 1, 1, 3.9375};
-    const BisectedNoise noise({s.lambda, 24}, 24);
+    const BisectedNoise noise({s.scale, 24}, 24);
     Worst worst;
     compare_rounded_first(ToyOutputs(s), noise, {3, 3 + 0x1p-6, 3 + 0x2p-6, 3 + 0x3p-6}, -2, worst);
-    expect_broken(worst, s.lambda, 3000 * proved_extra(s));
+    expect_broken(worst, s.scale, 3000 * proved_extra(s));
     // The same answers, not rounded, are within what is charged.
     Worst direct;
     for (const double y : {3.0, 3 + 0x1p-6, 3 + 0x2p-6, 3 + 0x3p-6}) {
       const Piece here{y, y, probability(ToyOutputs(s), noise, -2, y)};
       const Piece next{y + 0x1p-30, y + 0x1p-30, probability(ToyOutputs(s), noise, -2, y + 0x1p-30)};
-      compare({here, next}, s.lambda, -2, direct);
+      compare({here, next}, s.scale, -2, direct);
     }
     CHECK(direct.extra < proved_extra(s).get_d());
   }
@@ -308,9 +308,9 @@ TEST_CASE("enumerator: answers rounded before the addition break every bound",
     REQUIRE(representable_below(1002, 8) == 1000);
     REQUIRE(representable_above(1002, 8) == 1004);
     Worst worst;
-    compare(pieces, s.lambda, 0, worst);
-    compare(ends, s.lambda, 2, worst);
-    expect_broken(worst, s.lambda, 10 * proved_extra(s));
+    compare(pieces, s.scale, 0, worst);
+    compare(ends, s.scale, 2, worst);
+    expect_broken(worst, s.scale, 10 * proved_extra(s));
   }
 }
 
@@ -330,8 +330,8 @@ double ideal_probability(const ToySetting& s, long k, double y) {
   const long last = static_cast<long>(std::ceil(s.bound / s.grid));
   const double low = k == -last ? -kInfinity : (static_cast<double>(k) - 0.5) * s.grid - y;
   const double high = k == last ? kInfinity : (static_cast<double>(k) + 0.5) * s.grid - y;
-  if (high < 0) return laplace_beyond(-high, s.lambda) - laplace_beyond(-low, s.lambda);
-  return laplace_beyond(low, s.lambda) - laplace_beyond(high, s.lambda);
+  if (high < 0) return laplace_beyond(-high, s.scale) - laplace_beyond(-low, s.scale);
+  return laplace_beyond(low, s.scale) - laplace_beyond(high, s.scale);
 }
 
 }  // namespace
@@ -354,7 +354,7 @@ TEST_CASE("enumerator: the exact arithmetic has the ideal law", "[mechanisms][sn
   const int last_exponent = 12;
   for (const ToySetting& s : {ToySetting{0, 1.25, 2, 3.5}, ToySetting{0, 0.7, 1, 2}}) {
     const double y = 0.6;
-    const Rational lambda = s.lambda == 1.25 ? Rational(5, 4) : Rational(7, 10);  // need not be dyadic
+    const Rational lambda = s.scale == 1.25 ? Rational(5, 4) : Rational(7, 10);  // need not be dyadic
     std::map<Rational, double> decided;
     double open = std::ldexp(1.0, -last_exponent);
     for (int e = 1; e <= last_exponent; ++e) {
@@ -382,7 +382,7 @@ TEST_CASE("enumerator: the exact arithmetic has the ideal law", "[mechanisms][sn
       if (k == last) output = s.bound;
       if (k == -last) output = -Rational(s.bound);
       const double ideal = ideal_probability(s, k, y);
-      CAPTURE(s.lambda, k, ideal, decided[output], open);
+      CAPTURE(s.scale, k, ideal, decided[output], open);
       CHECK(decided[output] <= ideal + 1e-12);
       CHECK(ideal <= decided[output] + open + 1e-12);
       CHECK(decided[output] > 0);
@@ -406,8 +406,8 @@ TEST_CASE("enumerator: the exact arithmetic loses the distance over lambda, no m
           most = std::max(most, std::fabs(std::log(ratio)));
         }
       }
-      CAPTURE(s.lambda, s.grid, s.bound, distance);
-      CHECK(std::fabs(most - distance / s.lambda) < 1e-12);
+      CAPTURE(s.scale, s.grid, s.bound, distance);
+      CHECK(std::fabs(most - distance / s.scale) < 1e-12);
     }
   }
 }

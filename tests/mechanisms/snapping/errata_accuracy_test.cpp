@@ -139,9 +139,9 @@ TEST_CASE("errata: of the four cases only the last is exceeded, and the others a
     const double f = law.bound * uniform();
     const double alpha = std::exp(-8 * uniform());
     if (alpha >= 1) continue;
-    CAPTURE(i, law.lambda, law.bound, f, alpha);
+    CAPTURE(i, law.scale, law.bound, f, alpha);
     const NotesAnswer notes = notes_algorithm_1(law, f, alpha);
-    const SnappingLaw exact_law{Rational(law.lambda), 1, Rational(law.bound)};
+    const SnappingLaw exact_law{Rational(law.scale), 1, Rational(law.bound)};
     const double exact = smallest_error_at(exact_law, Rational(f), Rational(alpha)).get_d();
     if (notes.case_number == 4) {
       ++case_4;

@@ -93,7 +93,7 @@ TEST_CASE("errata: the derivation of case 2 loses a sign, and its result is not 
   const NotesAnswer notes = notes_algorithm_1(law, 0, 0.05);
   CHECK(notes.case_number == 2);
   CHECK(near(notes.a, 3.9957, 5e-5));
-  const double as_derived = law.lambda * (std::log(0.05 - notes_p_l_plus(law, 0)) - 1);
+  const double as_derived = law.scale * (std::log(0.05 - notes_p_l_plus(law, 0)) - 1);
   CHECK(near(as_derived, -3.9957, 5e-5));  // from "eps' a + 1 = ln(...)": an error below zero
   CHECK(smallest_error_at(law, 0, 0.05) == 3);
 }
@@ -206,7 +206,7 @@ TEST_CASE("errata: a bound not above the scale leaves the domain of the publishe
           "[mechanisms][errata][exact]") {
   const SnappingMechanism small = mechanism("0.6", "1", "0.09375");
   const auto& p = small.parameters();
-  CHECK(p.bound <= p.lambda);
+  CHECK(p.bound <= p.scale);
   CHECK_FALSE(p.published_note.empty());
   CHECK(*p.published < p.adjusted);
   CHECK(p.adjusted <= Rational(3, 5));
@@ -226,10 +226,10 @@ TEST_CASE("errata: the bound enters the loss divided by the sensitivity", "[mech
 
   const SnappingMechanism ours = mechanism("1", "0.01", "100", Arithmetic::mpfr, 53);
   const auto& p = ours.parameters();
-  CHECK(*p.published == published(sensitivity / p.lambda));
+  CHECK(*p.published == published(sensitivity / p.scale));
   CHECK(*p.published <= epsilon);
   CHECK(p.adjusted <= epsilon);
-  CHECK(sensitivity / p.lambda < notes_eps);
+  CHECK(sensitivity / p.scale < notes_eps);
 }
 
 TEST_CASE("errata: the grid of the ideal scale can be smaller than the scale drawn with",
@@ -237,9 +237,9 @@ TEST_CASE("errata: the grid of the ideal scale can be smaller than the scale dra
   const SnappingMechanism ours = mechanism("1", "1", "8");
   const auto& p = ours.parameters();
   CHECK(p.grid == 1);
-  CHECK(p.lambda > p.grid);  // so lambda'/2 <= Lambda/2 fails
-  CHECK(power_of_two_at_least(p.lambda) == 2);
-  CHECK(p.lambda <= p.grid * (1 + power_of_two(-5)));  // what the proved bound needs
+  CHECK(p.scale > p.grid);  // so lambda'/2 <= Lambda/2 fails
+  CHECK(power_of_two_at_least(p.scale) == 2);
+  CHECK(p.scale <= p.grid * (1 + power_of_two(-5)));  // what the proved bound needs
   CHECK(p.adjusted <= 1);
   CHECK_FALSE(p.published_note.empty());
 
@@ -263,7 +263,7 @@ TEST_CASE("errata: two bits above epsilon leave at most half of it for the noise
     const SnappingMechanism ours = mechanism(asked, "1", "1000");
     const auto& p = ours.parameters();
     const Rational granted = p.charged.rational();
-    CHECK(p.sensitivity / p.lambda >= granted * (1 - power_of_two(-39)));
+    CHECK(p.sensitivity / p.scale >= granted * (1 - power_of_two(-39)));
     CHECK(p.adjusted <= granted);
   }
 }

@@ -83,11 +83,11 @@ TEST_CASE("accuracy: no answer errs by more, and a smaller claim is false",
         const SnappingLaw law{number(lambda), power_of_two_at_least(number(lambda)), number(bound)};
         const double a = smallest_error_up(law, number(alpha)).get_d();
         const double level = number(alpha).get_d();
-        CHECK(worst_error(law.lambda.get_d(), law.grid.get_d(), law.bound.get_d(), a * (1 + 1e-12)) <=
+        CHECK(worst_error(law.scale.get_d(), law.grid.get_d(), law.bound.get_d(), a * (1 + 1e-12)) <=
               level + 1e-12);
         // The grid of answers can miss the worst one by a step, so the claim is lowered by two.
         const double less = a - 2 * law.bound.get_d() / 4000;
-        CHECK(worst_error(law.lambda.get_d(), law.grid.get_d(), law.bound.get_d(), less) > level);
+        CHECK(worst_error(law.scale.get_d(), law.grid.get_d(), law.bound.get_d(), less) > level);
       }
     }
   }

@@ -74,7 +74,7 @@ long double moment(const Neighbours& pair, long double order) {
 ComposedLaw law_of(const ToySetting& setting, double distance, int times) {
   ComposedLaw law;
   law.kind = ComposedLaw::Kind::snapping;
-  law.scale = setting.lambda;
+  law.scale = setting.scale;
   law.sensitivity = distance;
   law.extra = proved_extra(setting);
   law.count = static_cast<std::uint64_t>(times);
@@ -91,14 +91,14 @@ TEST_CASE("snapping composed: the bound by Laplace noise is above the delta of e
   for (const ToySetting& setting : kSettings) {
     const ToyOutputs outputs(setting);
     const NoiseTable noise = noise_of(setting);
-    for (const double distance : {setting.lambda / 8, setting.lambda / 2, setting.lambda}) {
+    for (const double distance : {setting.scale / 8, setting.scale / 2, setting.scale}) {
       const std::vector<Neighbours> pairs = neighbours(outputs, noise, distance);
       for (const int times : {1, 2, 3}) {
         const ComposedLaw law = law_of(setting, distance, times);
         const Rational most = times * (law.sensitivity / law.scale + law.extra);
         for (const char* part : {"0", "0.01", "0.3", "0.6", "0.9", "0.99"}) {
           const Rational epsilon = most * parse_rational(part, "part");
-          CAPTURE(setting.precision, setting.lambda, setting.bound, distance, times, part);
+          CAPTURE(setting.precision, setting.scale, setting.bound, distance, times, part);
           const Rational bound = pld_delta_up({&law, 1}, epsilon);
           CHECK(worst_delta(pairs, times, epsilon) <= bound.get_d() + 1e-16);
           CHECK(bound <= 1);
@@ -114,13 +114,13 @@ TEST_CASE("snapping composed: without the loss of its rounding the bound would b
   for (const ToySetting& setting : kSettings) {
     const ToyOutputs outputs(setting);
     const NoiseTable noise = noise_of(setting);
-    const double distance = setting.lambda / 8;
+    const double distance = setting.scale / 8;
     const std::vector<Neighbours> pairs = neighbours(outputs, noise, distance);
     for (const int times : {1, 2, 3}) {
       ComposedLaw ideal = law_of(setting, distance, times);
       ideal.extra = 0;
       const Rational epsilon = times * ideal.sensitivity / ideal.scale;
-      CAPTURE(setting.precision, setting.lambda, setting.bound, times);
+      CAPTURE(setting.precision, setting.scale, setting.bound, times);
       CHECK(pld_delta_up({&ideal, 1}, epsilon) == 0);
       CHECK(worst_delta(pairs, times, epsilon) > 1e-6L);
     }
@@ -132,7 +132,7 @@ TEST_CASE("snapping composed: Renyi divergences are above the enumerated ones",
   for (const ToySetting& setting : kSettings) {
     const ToyOutputs outputs(setting);
     const NoiseTable noise = noise_of(setting);
-    const double distance = setting.lambda / 2;
+    const double distance = setting.scale / 2;
     const RenyiCurve curve = renyi_curve_up(law_of(setting, distance, 1));
     for (const Neighbours& pair : neighbours(outputs, noise, distance)) {
       for (const RenyiPoint& point : curve) {
@@ -140,7 +140,7 @@ TEST_CASE("snapping composed: Renyi divergences are above the enumerated ones",
         const long double order = point.order.get_d();
         const long double true_divergence = std::log(moment(pair, order)) / (order - 1);
         if (true_divergence > point.divergence.get_d() * (1 + 1e-12)) {
-          CAPTURE(setting.lambda, order, point.divergence.get_d());
+          CAPTURE(setting.scale, order, point.divergence.get_d());
           FAIL_CHECK("loses " << true_divergence);
         }
       }

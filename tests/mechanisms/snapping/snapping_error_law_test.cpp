@@ -66,7 +66,7 @@ Rational summed_error(const SnappingLaw& law, const Rational& y, const Rational&
   const auto reached = [&](long k, mpfr_rnd_t way) {
     if (k == -outputs.last()) return Rational(1);
     if (k > outputs.last()) return Rational(0);
-    return Rational(doubled_tail({outputs.threshold(k) - y, 0}, law.lambda, 0, 256, way) / 2);
+    return Rational(doubled_tail({outputs.threshold(k) - y, 0}, law.scale, 0, 256, way) / 2);
   };
   Rational sum = 0;
   for (long k = -outputs.last(); k <= outputs.last(); ++k) {
@@ -105,8 +105,7 @@ TEST_CASE("accuracy: tails agree with the reference, never below it",
     if (row.at("kind") != "tail") continue;
     CAPTURE(row.at("lambda"), row.at("bound"), row.at("argument"));
     const SnappingLaw law = law_of(row);
-    const Rational tail =
-        probability_up(worst_error(law, reference_value(row.at("argument"))), law.lambda, 1);
+    const Rational tail = probability_up(worst_error(law, reference_value(row.at("argument"))), law.scale, 1);
     CHECK(agrees_from_above(tail, reference_value(row.at("value"))));
     CHECK(MpfrNumber::rounded(tail, kResultBits, MPFR_RNDN).rational() == tail);
   }
@@ -130,7 +129,7 @@ TEST_CASE("accuracy: the closed form is the search over every breakpoint",
   for (int i = 0; i < 400; ++i) {
     const SnappingLaw law = random.law();
     const Rational alpha = random.alpha();
-    CAPTURE(i, law.lambda, law.grid, law.bound, alpha);
+    CAPTURE(i, law.scale, law.grid, law.bound, alpha);
     const Rational searched = enumerated_smallest_error_up(law, alpha);
     const Rational closed = smallest_error_up(law, alpha);
     // Both are rounded up from the same number; the search stops 2^-96 of a breakpoint's distance above.
@@ -139,8 +138,8 @@ TEST_CASE("accuracy: the closed form is the search over every breakpoint",
       const Rational a = near + law.grid * power_of_two(-70) / 3;  // between breakpoints, where it holds
       CAPTURE(a);
       const Rational low =
-          doubled_error(worst_answers(ClampedOutputs(law), a), law.lambda, a, 256, MPFR_RNDD) / 2;
-      const Rational up = probability_up(worst_error(law, a), law.lambda, 1);
+          doubled_error(worst_answers(ClampedOutputs(law), a), law.scale, a, 256, MPFR_RNDD) / 2;
+      const Rational up = probability_up(worst_error(law, a), law.scale, 1);
       CHECK(up >= low);
       CHECK(up <= low * (1 + power_of_two(-120)) + power_of_two(-240));
     }
@@ -155,7 +154,7 @@ TEST_CASE("accuracy: at one answer it is the least distance whose tail is allowe
     const Rational alpha = random.alpha();
     Rational y = law.bound * random.between(-1000, 1000, 1000);
     if (i % 3 == 0) y = std::clamp<Rational>(law.grid * random.between(-8, 8, 2), -law.bound, law.bound);
-    CAPTURE(i, law.lambda, law.grid, law.bound, alpha, y);
+    CAPTURE(i, law.scale, law.grid, law.bound, alpha, y);
     const Rational a = smallest_error_at(law, y, alpha);
     const std::vector<Rational> all = distances(law, y);
     const auto place = std::lower_bound(all.begin(), all.end(), a);
@@ -173,7 +172,7 @@ TEST_CASE("accuracy: some answer needs all of what is promised for every answer"
   for (int i = 0; i < 60; ++i) {
     const SnappingLaw law = random.law();
     const Rational alpha = random.alpha();
-    CAPTURE(i, law.lambda, law.grid, law.bound, alpha);
+    CAPTURE(i, law.scale, law.grid, law.bound, alpha);
     const Rational promised = smallest_error_up(law, alpha);
     const Rational less = promised * (1 - power_of_two(-40));
     const Rational aside = law.grid * power_of_two(-80);

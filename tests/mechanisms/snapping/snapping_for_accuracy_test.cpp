@@ -93,7 +93,7 @@ TEST_CASE("accuracy: mpfr promises less than exact by no more than its rounding"
   const SnappingMechanism ideal = mechanism(epsilon, exact, 1'000'000);
   const SnappingMechanism drawn = mechanism(epsilon, rounded, 1'000'000);
   const auto& p = drawn.parameters();
-  const Rational rounding = (18 * p.bound / p.lambda + 10) * power_of_two(-53);
+  const Rational rounding = (18 * p.bound / p.scale + 10) * power_of_two(-53);
   CHECK(drawn.accuracy_up(exact.alpha) > ideal.accuracy_up(exact.alpha));
   CHECK(drawn.tail_up(17) >= ideal.tail_up(17) / (1 - rounding) * (1 - power_of_two(-126)));
   // lambda is larger by no more than twice the rounding, and the tail decays over about 17/lambda of it.

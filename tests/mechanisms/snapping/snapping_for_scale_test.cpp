@@ -20,7 +20,7 @@ Rational fraction(const std::string& text) {
 
 SnappingScale scale_of(const ReferenceRow& row) {
   SnappingScale scale;
-  scale.lambda = number(row.at("lambda"));
+  scale.scale = number(row.at("lambda"));
   scale.sensitivity = number(row.at("sensitivity"));
   scale.bound = number(row.at("bound"));
   scale.coordinates = std::stoull(row.at("coordinates"));
@@ -32,7 +32,7 @@ SnappingScale scale_of(const ReferenceRow& row) {
 
 template <class Change>
 void refused(const std::string& place, Change change) {
-  SnappingScale scale{.lambda = 8, .sensitivity = 1, .bound = 100};
+  SnappingScale scale{.scale = 8, .sensitivity = 1, .bound = 100};
   change(scale);
   CHECK_THAT(message_thrown<epsilog::InvalidParameter>([&] { return snapping_of_scale(scale); }),
              Catch::Matchers::StartsWith(place + ":"));
@@ -47,7 +47,7 @@ TEST_CASE("snapping scale: loss, precision, grid and accuracy are those of the r
     CAPTURE(row.at("lambda"), row.at("asked"), row.at("bound"));
     const SnappingMechanism::Parameters found = snapping_of_scale(scale_of(row));
     CHECK(found.precision == std::stoul(row.at("precision")));
-    CHECK(found.lambda == fraction(row.at("scale")));
+    CHECK(found.scale == fraction(row.at("scale")));
     CHECK(found.adjusted == fraction(row.at("adjusted")));
     CHECK(found.published.has_value() == !row.at("published").empty());
     if (found.published) CHECK(*found.published == fraction(row.at("published")));
@@ -65,7 +65,7 @@ TEST_CASE("snapping scale: loss, precision, grid and accuracy are those of the r
 TEST_CASE("snapping scale: a mechanism of the epsilon that is charged has that scale, or a hair less",
           "[mechanisms][snapping][calibration]") {
   for (const char* lambda : {"8", "10", "2.5", "100/3"}) {
-    const SnappingScale scale{.lambda = number(lambda), .sensitivity = 3, .bound = 1000};
+    const SnappingScale scale{.scale = number(lambda), .sensitivity = 3, .bound = 1000};
     const SnappingMechanism::Parameters found = snapping_of_scale(scale);
     const SnappingMechanism mechanism({.epsilon = found.charged,
                                        .sensitivity = 3,
@@ -73,15 +73,15 @@ TEST_CASE("snapping scale: a mechanism of the epsilon that is charged has that s
                                        .upper = 1000,
                                        .precision = {found.precision}});
     CAPTURE(lambda);
-    CHECK(mechanism.parameters().lambda <= found.lambda);
-    CHECK(mechanism.parameters().lambda >= found.lambda * (1 - power_of_ten(-9)));
+    CHECK(mechanism.parameters().scale <= found.scale);
+    CHECK(mechanism.parameters().scale >= found.scale * (1 - power_of_ten(-9)));
     CHECK(mechanism.parameters().grid == found.grid);
   }
 }
 
 TEST_CASE("snapping scale: what cannot be proved is refused by name", "[mechanisms][snapping][negative]") {
-  refused("lambda", [](SnappingScale& s) { s.lambda = 0; });
-  refused("lambda", [](SnappingScale& s) { s.lambda = -1; });
+  refused("lambda", [](SnappingScale& s) { s.scale = 0; });
+  refused("lambda", [](SnappingScale& s) { s.scale = -1; });
   refused("sensitivity", [](SnappingScale& s) { s.sensitivity = 0; });
   refused("coordinates", [](SnappingScale& s) { s.coordinates = 0; });
   refused("bound", [](SnappingScale& s) { s.bound = 0; });
@@ -95,7 +95,7 @@ TEST_CASE("snapping scale: what cannot be proved is refused by name", "[mechanis
     s.precision.bits = 53;
     s.bound = 8 * power_of_two(46) + 1;
   });
-  SnappingScale widest{.lambda = 8, .sensitivity = 1, .bound = 8 * power_of_two(46), .precision = {53}};
+  SnappingScale widest{.scale = 8, .sensitivity = 1, .bound = 8 * power_of_two(46), .precision = {53}};
   CHECK(snapping_of_scale(widest).adjusted > Rational(1, 8));
   refused("precision", [](SnappingScale& s) { s.bound = power_of_two(5000); });
 }

@@ -46,7 +46,7 @@ void check_law(const SnappingMechanism::Options& options, const Rational& answer
   CHECK_THAT(values, epsilog::testing::IsNoisy(answer, noise, Flakiness::ten_to_the_minus(15)));
 
   const double grid = p.grid.get_d();
-  const double lambda = p.lambda.get_d();
+  const double lambda = p.scale.get_d();
   const double y = Rational(answer - p.centre).get_d();
   const long last = epsilog::accounting::ceil(p.bound / p.grid).get_si();
   std::size_t accounted = 0;

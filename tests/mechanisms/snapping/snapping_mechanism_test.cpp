@@ -45,11 +45,11 @@ TEST_CASE("mechanism: lambda, grid and both losses come out as the formulas say"
   CHECK(p.centre == 0);
   CHECK(p.bound == 20);
   const Rational ideal = (1 + 18 * 20 * eta) / (Rational(1, 10) - 10 * eta);
-  CHECK(p.lambda >= ideal);
-  CHECK(p.lambda <= ideal * (1 + 2 * eta));
-  CHECK(p.adjusted == 1 / p.lambda + (18 * 20 / p.lambda + 10) * eta);
+  CHECK(p.scale >= ideal);
+  CHECK(p.scale <= ideal * (1 + 2 * eta));
+  CHECK(p.adjusted == 1 / p.scale + (18 * 20 / p.scale + 10) * eta);
   CHECK(p.adjusted <= Rational(1, 10));
-  CHECK(*p.published == 1 / p.lambda + 12 * 20 * eta / p.lambda + 2 * eta);
+  CHECK(*p.published == 1 / p.scale + 12 * 20 * eta / p.scale + 2 * eta);
   CHECK(p.charged == Epsilon::parse_down("0.1"));
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("mechanism: the exact arithmetic loses exactly what was asked", "[mech
   Options asked = options("0.3", "7/3", "0", "1e300");
   asked.arithmetic = Arithmetic::exact;
   const SnappingMechanism mechanism(asked);
-  CHECK(mechanism.parameters().lambda == Rational(70, 9));
+  CHECK(mechanism.parameters().scale == Rational(70, 9));
   CHECK(mechanism.parameters().grid == 8);
   CHECK(mechanism.parameters().adjusted == Rational(3, 10));
   CHECK_FALSE(mechanism.parameters().published.has_value());
@@ -76,16 +76,15 @@ TEST_CASE("mechanism: the proved loss never passes the granted one, at any scale
               const SnappingMechanism mechanism(asked);
               const auto& p = mechanism.parameters();
               const Rational eta = power_of_two(-static_cast<long>(p.precision));
-              CHECK(p.sensitivity / p.lambda + coordinates * (18 * p.bound / p.lambda + 10) * eta ==
+              CHECK(p.sensitivity / p.scale + coordinates * (18 * p.bound / p.scale + 10) * eta ==
                     p.adjusted);
               CHECK(p.adjusted <= p.charged.rational());
-              CHECK(p.bound <= power_of_two(static_cast<long>(p.precision) - 7) * p.lambda);
+              CHECK(p.bound <= power_of_two(static_cast<long>(p.precision) - 7) * p.scale);
               CHECK(p.centre == round_to_multiple(p.centre, p.grid));
               CHECK(p.centre - p.bound <= asked.lower);
               CHECK(p.centre + p.bound >= asked.upper);
-              CHECK(p.grid * (1 + power_of_two(-5)) >= p.lambda);
-              if (bits == 0)
-                CHECK(p.lambda * (1 - power_of_two(-40)) <= p.sensitivity / p.charged.rational());
+              CHECK(p.grid * (1 + power_of_two(-5)) >= p.scale);
+              if (bits == 0) CHECK(p.scale * (1 - power_of_two(-40)) <= p.sensitivity / p.charged.rational());
             } catch (const InvalidParameter&) {
               CHECK(bits != 0);  // auto always finds a precision here
             }
@@ -102,8 +101,8 @@ TEST_CASE("mechanism: more epsilon never means more noise", "[mechanisms][snappi
     Options asked = options("1", "1", "0", "1000");
     asked.epsilon = Epsilon::from_units(100'000'000'000LL * tenths);
     const SnappingMechanism mechanism(asked);
-    CHECK(mechanism.parameters().lambda < before);
-    before = mechanism.parameters().lambda;
+    CHECK(mechanism.parameters().scale < before);
+    before = mechanism.parameters().scale;
   }
 }
 
@@ -113,7 +112,7 @@ TEST_CASE("mechanism: auto takes the least sufficient precision and says why", "
   const auto& p = wide.parameters();
   CHECK(p.precision > 118);
   const auto rounding = [&](unsigned bits) {
-    return Rational((18 * p.bound / p.lambda + 10) * power_of_two(-static_cast<long>(bits)));
+    return Rational((18 * p.bound / p.scale + 10) * power_of_two(-static_cast<long>(bits)));
   };
   CHECK(rounding(p.precision) <= power_of_two(-40));
   CHECK(rounding(p.precision - 1) > power_of_two(-40));

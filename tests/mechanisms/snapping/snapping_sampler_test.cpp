@@ -146,7 +146,7 @@ TEST_CASE("sampler: sums that hug a rounding boundary are released as defined",
       mpfr_add_ui(noise.get(), noise.get(), 1, MPFR_RNDN);
       mpfr_div_2ui(noise.get(), noise.get(), static_cast<unsigned long>(i % 9 + 1), MPFR_RNDN);
       mpfr_log(noise.get(), noise.get(), MPFR_RNDN);
-      Rational sum_without_y = noise.rational() * setting.parameters.lambda * (negative ? 1 : -1);
+      Rational sum_without_y = noise.rational() * setting.parameters.scale * (negative ? 1 : -1);
       const Rational boundary = (Rational(2 * (i % 20) - 19) / 2) * setting.parameters.grid;
       for (const int hair : {-70, -64, -60, -58, -57, -56, -55, -54, -52, -50, -45}) {
         for (const int side : {-1, 1}) {
@@ -229,7 +229,7 @@ TEST_CASE("sampler: at toy precision every draw is the plain definition's",
       Setting setting;
       setting.parameters.arithmetic = Arithmetic::mpfr;
       setting.parameters.precision = p;
-      setting.parameters.lambda = lambda;
+      setting.parameters.scale = lambda;
       setting.parameters.grid = grid;
       setting.parameters.bound = bound;
       setting.lower = -bound;
@@ -278,7 +278,7 @@ TEST_CASE("sampler: an answer range beyond the bound is clamped to its nearer en
   sampler.draw(std::vector<Rational>(1000, Rational(2)), bits, released);
   for (const Rational& value : released) {
     // The range first, then the bound: every answer is 1/2.
-    REQUIRE(value == snapped_exact(Rational(1, 2), mechanism.parameters().lambda, 16, Rational(1, 2), again));
+    REQUIRE(value == snapped_exact(Rational(1, 2), mechanism.parameters().scale, 16, Rational(1, 2), again));
   }
 }
 

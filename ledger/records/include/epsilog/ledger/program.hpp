@@ -15,7 +15,7 @@ inline constexpr Rules kRules = Rules::v1;
 
 struct Build {
   std::string version;  ///< "0.1.0"
-  std::string commit;   ///< abbreviated, "+" behind it when there were changes beside it; "unknown"
+  std::string revision;  ///< abbreviated, "+" behind it when there were changes beside it; "unknown"
 
   friend bool operator==(const Build&, const Build&) = default;
 };

@@ -89,7 +89,7 @@ struct ComponentRecord {
   std::optional<accounting::Rational> grid_sensitivity = {};
   /// L2 after rounding to the grid, squared, of Gaussian noise.
   std::optional<accounting::Rational> grid_sensitivity_l2_squared = {};
-  accounting::Rational lambda;                      ///< scale of the noise
+  accounting::Rational scale;                       ///< scale of the noise
   accounting::Rational grid;                        ///< step of what is drawn
   std::optional<accounting::Rational> centre = {};  ///< of the range that snapping clamps to
   std::optional<accounting::Rational> bound = {};   ///< half the length of that range
@@ -141,7 +141,7 @@ struct ReleaseRecord {
   std::vector<ComponentRecord> components;
   CellKeys cells;             ///< by the keys of `by`; empty for a scalar
   std::string unit = {};      ///< of privacy: "patient_id max_rows=3", "row"
-  std::string relation = {};  ///< of neighbours: "add-remove", "replace-one"
+  std::string neighbours = {};  ///< of neighbours: "add-remove", "replace-one"
   /// Of a batch, which has no cells of its own and whose components are those of its rows; else empty.
   std::vector<ReleaseRow> rows = {};
   /// Of a batch that is charged as one.
@@ -186,15 +186,15 @@ struct ReleasePart {
 /// What a decision says. `parent` is the decision it is about; one is open from when it is recorded until
 /// a child resolves it, and it is resolved once.
 enum class Outcome {
-  granted,       ///< spends, and has a release; with a parent: posts that reservation, spending its charges
-  refused,       ///< costs nothing; with a parent: resolves a pending decision that no longer fits
-  reserved,      ///< open; keeps its charges reserved; with a parent: resolves a pending decision
-  pending,       ///< open; waits for approvals and debits nothing
-  approved,      ///< about a pending decision, which stays open; once a principal
-  rejected,      ///< resolves a pending decision
-  token_issued,  ///< about a reservation, which stays open but is no longer given back; at most one
-  voided,        ///< resolves a pending decision, or a reservation and gives back what it reserved
-  forfeited,     ///< resolves a reservation: what it reserved is spent, without a release
+  granted,        ///< spends, and has a release; with a parent: posts that reservation, spending its charges
+  refused,        ///< costs nothing; with a parent: resolves a pending decision that no longer fits
+  reserved,       ///< open; keeps its charges reserved; with a parent: resolves a pending decision
+  pending,        ///< open; waits for approvals and debits nothing
+  approved,       ///< about a pending decision, which stays open; once a principal
+  rejected,       ///< resolves a pending decision
+  data_accessed,  ///< about a reservation, which stays open but is no longer given back; at most one
+  voided,         ///< resolves a pending decision, or a reservation and gives back what it reserved
+  forfeited,      ///< resolves a reservation: what it reserved is spent, without a release
 };
 
 /// "granted", "data_accessed", …: as the ledger stores it.
@@ -221,7 +221,7 @@ struct DecisionDraft {
   /// it moves; of a grant or refusal without a parent, all of the dataset.
   std::optional<std::vector<std::int64_t>> shown_account_ids = {};
   std::string via = "claimed";  ///< how the principal is known
-  bool issues_token = false;    ///< of token_issued: 32 random bytes are drawn, which are its data token
+  bool issues_token = false;    ///< of data_accessed: 32 random bytes are drawn, which are its data token
 };
 
 /// A data token as it is recorded: 32 random bytes, and their SHA-256, which alone stands in a line.
@@ -259,7 +259,7 @@ struct StoredDecision {
   std::vector<std::vector<accounting::Rational>> component_values;  ///< [component][cell]
   std::vector<accounting::Rational> values;    ///< [cell], post-processed; of a batch row after row
   accounting::PostProcessing post_processing;  ///< how `values` follow; of a batch its rows say that
-  /// Of token_issued with DecisionDraft::issues_token.
+  /// Of data_accessed with DecisionDraft::issues_token.
   std::optional<DataToken> token = {};
   bool durable = true;  ///< false: not known to be on disk, and values of both kinds and token are withheld
   bool in_replica =

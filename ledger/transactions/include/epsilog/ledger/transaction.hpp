@@ -155,7 +155,7 @@ class Transaction final {
   /// Records what moves no balance.
   /// Requires  state open; outcome pending, with a deadline after now(), no parent and the active policy
   ///           version; or approved or rejected with an open pending parent this principal has neither
-  ///           approved nor rejected; or token_issued with an open reserved parent that has none; a free key.
+  ///           approved nor rejected; or data_accessed with an open reserved parent that has none; a free key.
   /// Throws    InvalidParameter.
   std::string record_without_movement(const DecisionDraft& noted);
   /// Lets renewals go on after the wall clock jumped forwards: whoever calls vouches for it.

@@ -12,7 +12,7 @@
 namespace epsilog::mechanisms {
 
 struct SnappingScale {
-  Rational lambda;                ///< > 0
+  Rational scale;                 ///< > 0
   Rational sensitivity;           ///< largest L1 change of the answer by one unit, > 0
   std::uint64_t coordinates = 1;  ///< m: how many coordinates one unit can change, >= 1
   Rational bound;                 ///< B > 0: releases lie in [-B, B]

@@ -43,7 +43,7 @@ struct SnappingParameters {
   std::string precision_reason;  ///< which condition of `auto` decided, or "declared"; "" for exact
   Rational sensitivity;
   std::uint64_t coordinates = 1;
-  Rational lambda;  ///< noise scale; dyadic for mpfr, D/eps for exact
+  Rational scale;   ///< noise scale; dyadic for mpfr, D/eps for exact
   Rational grid;    ///< Lambda, a power of two
   Rational centre;  ///< public shift, a multiple of grid
   Rational bound;   ///< B: releases lie in [centre - B, centre + B]
