@@ -99,6 +99,7 @@ History Ledger::history(const std::string& dataset, const std::string& after, st
     history.entries.push_back({answer.recorded.decision_id, answer.recorded.created_at,
                                answer.asked.principal, answer.asked.dataset, answer.asked.statistic,
                                answer.asked.key, std::string(engine::name(answer.recorded.state))});
+    return true;
   });
   history.cursor = end.cursor;
   history.more = end.more;

@@ -36,7 +36,7 @@ Counts counts_that_matter(const Dataset& dataset, const Request& batch,
 /// Finds epsilons of one batch, under one policy.
 class LeastEpsilons {
  public:
-  LeastEpsilons(const Engine& engine, const Request& batch, std::span<const Exact> wanted, const Exact& alpha,
+  LeastEpsilons(const Asking& engine, const Request& batch, std::span<const Exact> wanted, const Exact& alpha,
                 Counts assumed)
       : engine_(engine), batch_(batch), wanted_(wanted), alpha_(alpha), assumed_(std::move(assumed)) {}
 
@@ -71,7 +71,7 @@ class LeastEpsilons {
     if (policy_version_ != version) throw LedgerBusy("the policy changed meanwhile; nothing was done, retry");
   }
 
-  const Engine& engine_;
+  const Asking& engine_;
   const Request& batch_;
   std::span<const Exact> wanted_;
   const Exact& alpha_;
@@ -113,7 +113,7 @@ std::int64_t fitting_steps(LeastEpsilons& least, const Rational& total) {
 
 }  // namespace
 
-AccurateBatch Engine::accurate_batch(Request batch, std::span<const Exact> wanted, const Exact& alpha,
+AccurateBatch Asking::accurate_batch(Request batch, std::span<const Exact> wanted, const Exact& alpha,
                                      const std::optional<Exact>& total,
                                      std::span<const std::optional<std::int64_t>> assumed_counts) const {
   const std::size_t rows = batch.rows.size();

@@ -149,7 +149,7 @@ class Comparer {
 
 }  // namespace
 
-MechanismComparison Engine::compare(const Request& request, const Alphas& alphas) const {
+MechanismComparison Asking::compare(const Request& request, const Alphas& alphas) const {
   ledger::Snapshot view = state_->snapshot();
   return Comparer(*state_, view, request).compare_mechanisms(alphas);
 }

@@ -273,7 +273,7 @@ bool is_balance_refusal(RefusalCode code) {
   }
 }
 
-Forecast Engine::forecast(const Request& request, const Alphas& alphas,
+Forecast Asking::forecast(const Request& request, const Alphas& alphas,
                           std::optional<std::int64_t> assumed_count) const {
   ledger::Snapshot view = state_->snapshot();
   Forecaster forecaster(*state_, view, request);
@@ -282,7 +282,7 @@ Forecast Engine::forecast(const Request& request, const Alphas& alphas,
   return forecaster.at_requested_loss(alphas);
 }
 
-std::optional<Forecast> Engine::forecast_of_count(const Request& request, std::int64_t count,
+std::optional<Forecast> Asking::forecast_of_count(const Request& request, std::int64_t count,
                                                   const Alphas& alphas,
                                                   std::optional<std::int64_t> assumed_count) const {
   if (count < 1) throw InvalidParameter("count: must be at least 1");
@@ -295,7 +295,7 @@ std::optional<Forecast> Engine::forecast_of_count(const Request& request, std::i
   return forecaster.at(epsilon->rational(), alphas);
 }
 
-std::optional<Forecast> Engine::forecast_of_accuracy(const Request& request, const Accuracy& wanted,
+std::optional<Forecast> Asking::forecast_of_accuracy(const Request& request, const Accuracy& wanted,
                                                      const Alphas& alphas,
                                                      std::optional<std::int64_t> assumed_count) const {
   if (wanted.a <= 0) throw InvalidParameter("accuracy: must be positive");

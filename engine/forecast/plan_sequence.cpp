@@ -132,7 +132,7 @@ std::vector<ledger::AccountState> PlanSequence::accounts() const {
   return result;
 }
 
-PlanSequence Engine::plan_sequence() const {
+PlanSequence Asking::plan_sequence() const {
   return PlanSequence(std::make_unique<PlanSequence::State>(state_.shared()));
 }
 

@@ -13,6 +13,7 @@
 #include "epsilog/engine/engine.hpp"
 #include "epsilog/engine/measure.hpp"
 #include "epsilog/engine/policy_diff.hpp"
+#include "epsilog/engine/policy_review.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "epsilog/ledger/open_ledgers.hpp"
 #include "expiry.hpp"
@@ -406,62 +407,44 @@ std::vector<PolicyFault> faults_of(EngineState& state, const CandidatePolicy& ne
   return faults;
 }
 
-std::vector<PolicyChange> changes_of(EngineState& state, const CandidatePolicy& next) {
+PolicyReview review_of(EngineState& state, const CandidatePolicy& next) {
+  PolicyReview review;
+  review.refused = faults_of(state, next);
   ledger::Snapshot view = state.snapshot();
   const auto before = state.active_policy(view);
   next.require_expected(before->version);
-  return diff(before->policy, locations(view, *before), next.policy, next.base_dir_over(before->version));
-}
-
-std::vector<ledger::AccountState> removed_of(EngineState& state, const CandidatePolicy& next) {
-  ledger::Snapshot view = state.snapshot();
-  const auto before = state.active_policy(view);
-  next.require_expected(before->version);
-  return removed_between(LimitsAfter(before->policy, view.calendar_time()),
-                         LimitsAfter(next.policy, view.calendar_time()),
-                         accounts_after_expiries(view, view.accounts("")));
+  review.changes =
+      diff(before->policy, locations(view, *before), next.policy, next.base_dir_over(before->version));
+  review.removed = removed_between(LimitsAfter(before->policy, view.calendar_time()),
+                                   LimitsAfter(next.policy, view.calendar_time()),
+                                   accounts_after_expiries(view, view.accounts("")));
+  return review;
 }
 
 }  // namespace
 
-ApplyReport Engine::apply_policy(const std::string& policy_path, const std::string& by,
-                                 const std::string& why) {
+ApplyReport Curating::apply_policy(const std::string& policy_path, const std::string& by,
+                                   const std::string& why) {
   check_name(by, "by");
   check_reason(why);
   return apply_candidate(*state_, candidate_policy(policy_path), by, why);
 }
 
-ApplyReport Engine::apply_policy(const PolicyUpload& text, const std::string& by, const std::string& why) {
+ApplyReport Curating::apply_policy(const PolicyUpload& text, const std::string& by, const std::string& why) {
   check_name(by, "by");
   check_reason(why);
   return apply_candidate(*state_, candidate_policy(text), by, why);
 }
 
-std::vector<PolicyFault> Engine::apply_faults(const std::string& policy_path) const {
-  return faults_of(*state_, candidate_policy(policy_path));
+PolicyReview Curating::review(const std::string& policy_path) const {
+  return review_of(*state_, candidate_policy(policy_path));
 }
 
-std::vector<PolicyFault> Engine::apply_faults(const PolicyUpload& text) const {
-  return faults_of(*state_, candidate_policy(text));
+PolicyReview Curating::review(const PolicyUpload& text) const {
+  return review_of(*state_, candidate_policy(text));
 }
 
-std::vector<PolicyChange> Engine::changes_to(const std::string& policy_path) const {
-  return changes_of(*state_, candidate_policy(policy_path));
-}
-
-std::vector<PolicyChange> Engine::changes_to(const PolicyUpload& text) const {
-  return changes_of(*state_, candidate_policy(text));
-}
-
-std::vector<ledger::AccountState> Engine::removed_by(const std::string& policy_path) const {
-  return removed_of(*state_, candidate_policy(policy_path));
-}
-
-std::vector<ledger::AccountState> Engine::removed_by(const PolicyUpload& text) const {
-  return removed_of(*state_, candidate_policy(text));
-}
-
-std::vector<PolicyFault> Engine::folder_faults() const {
+std::vector<PolicyFault> Curating::folder_faults() const {
   if (!state_->options.folders) return {};
   ledger::Snapshot view = state_->snapshot();
   const auto active = state_->active_policy(view);

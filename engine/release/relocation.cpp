@@ -50,8 +50,8 @@ const Dataset& with_source(const Policy& policy, const std::string& dataset) {
 
 }  // namespace
 
-RelocateReport Engine::relocate(const std::string& dataset, const std::string& path, const std::string& by,
-                                const std::string& why) {
+RelocateReport Curating::relocate(const std::string& dataset, const std::string& path, const std::string& by,
+                                  const std::string& why) {
   check_name(by, "by");
   check_reason(why);
   if (by.empty()) throw InvalidParameter("by: who relocates the source is not named");
@@ -83,14 +83,14 @@ RelocateReport Engine::relocate(const std::string& dataset, const std::string& p
   throw LedgerBusy("the policy kept changing; nothing was done, retry");
 }
 
-std::string Engine::source_of(const std::string& dataset) const {
+std::string Curating::source_of(const std::string& dataset) const {
   ledger::Snapshot view = state_->snapshot();
   const auto active = state_->active_policy(view);
   const Dataset& declared = active->policy.dataset(dataset);
   return declared.has_source() ? location(view, *active, declared) : "";
 }
 
-std::vector<ledger::Relocation> Engine::relocations(const std::string& dataset) const {
+std::vector<ledger::Relocation> LedgerHistory::relocations(const std::string& dataset) const {
   std::vector<ledger::Relocation> found;
   state_->snapshot().each_relocation([&](const ledger::Relocation& relocation) {
     if (dataset.empty() || relocation.dataset == dataset) found.push_back(relocation);

@@ -21,12 +21,12 @@ std::optional<CheckpointRule> rule_of(EngineState& state) {
 
 }  // namespace
 
-std::optional<Checkpoint> Engine::newest_checkpoint() const {
+std::optional<Checkpoint> Curating::newest_checkpoint() const {
   const auto rule = rule_of(*state_);
   return rule ? last_checkpoint(state_->writer(), *rule) : std::nullopt;
 }
 
-std::optional<RequestedCheckpoint> Engine::sign_checkpoint_now() {
+std::optional<RequestedCheckpoint> Curating::sign_checkpoint_now() {
   state_->require_own_process();
   const auto rule = rule_of(*state_);
   if (!rule) return std::nullopt;

@@ -324,6 +324,7 @@ std::optional<UnreadPart> each_reported_decision(const std::string& ledger_path,
     static_cast<void>(engine.history({.dataset = report.dataset, .limit = report.decisions, .alphas = alphas},
                                      [&](const Answer& answer) {
                                        if (!sort || sort_of(answer) == *sort) visit(answer);
+                                       return true;
                                      }));
   } catch (const LedgerCorrupt& error) {
     return UnreadPart{"decisions", error.what()};

@@ -138,10 +138,14 @@ void each_filtered_decision(const engine::Engine& engine, const std::string& dat
   for (bool more = true; more && !over;) {
     const engine::HistoryEnd end = engine.history(page, [&](const engine::Answer& answer) {
       over = over || (!filter.until.empty() && answer.recorded.created_at >= filter.until);
-      if (!lets_through(filter, answer)) return;
-      if (limit == 0) return visit(answer);
+      if (!lets_through(filter, answer)) return true;
+      if (limit == 0) {
+        visit(answer);
+        return true;
+      }
       last.push_back(answer);
       if (static_cast<std::int64_t>(last.size()) > limit) last.pop_front();
+      return true;
     });
     page.after = end.cursor;
     more = end.more;

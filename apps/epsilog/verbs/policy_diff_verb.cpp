@@ -1,5 +1,5 @@
 // policy diff.
-#include "epsilog/engine/policy_diff.hpp"
+#include "epsilog/engine/policy_review.hpp"
 #include "ledger_arguments.hpp"
 #include "ledger_opening.hpp"
 #include "policy_diff_output.hpp"
@@ -25,9 +25,10 @@ PolicyComparison compare(const DiffArguments& arguments, Console& console) {
   }
   comparison.later = *arguments.policy_file;
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
-  comparison.changes = engine.changes_to(comparison.later);
-  comparison.refused = engine.apply_faults(comparison.later);
-  comparison.removed = engine.removed_by(comparison.later);
+  engine::PolicyReview review = engine.review(comparison.later);
+  comparison.changes = std::move(review.changes);
+  comparison.refused = std::move(review.refused);
+  comparison.removed = std::move(review.removed);
   return comparison;
 }
 

@@ -4,6 +4,7 @@
 
 #include "body_object.hpp"
 #include "call.hpp"
+#include "epsilog/engine/policy_review.hpp"
 #include "policy_diff_output.hpp"
 #include "problem.hpp"
 #include "report_json.hpp"
@@ -94,9 +95,10 @@ Response diff(Call& call) {
   body.expect_no_more();
   command::PolicyComparison comparison;
   comparison.later = text.name;
-  comparison.changes = call.engine().changes_to(text);
-  comparison.refused = without_paths(call.engine().apply_faults(text));
-  comparison.removed = call.engine().removed_by(text);
+  engine::PolicyReview review = call.engine().review(text);
+  comparison.changes = std::move(review.changes);
+  comparison.refused = without_paths(std::move(review.refused));
+  comparison.removed = std::move(review.removed);
   return json_text_response(200, command::policy_diff_json(comparison));
 }
 

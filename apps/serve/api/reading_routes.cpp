@@ -85,15 +85,16 @@ std::string listed_asker(const Caller& caller) {
 
 Response decisions(Call& call) {
   call.wait_for_slot();
-  engine::NewestPage page;
+  engine::HistoryPage page;
+  page.newest_first = true;
   page.dataset = dataset_of(call);
-  page.before = call.text("before");
+  page.after = call.text("before");
   page.limit = call.number("limit", kPageDecisionsMax, kPageDecisions, 1);
   page.asker = listed_asker(call.caller);
   page.rows = false;
   ListPage list(call, "decisions", AnswerKind::history);
   const engine::HistoryEnd end =
-      call.engine().newest_while(page, [&](const Answer& answer) { return list.add(answer); });
+      call.engine().history(page, [&](const Answer& answer) { return list.add(answer); });
   return list.finish({{"next", end.more ? Json(end.cursor) : Json(nullptr)}});
 }
 
@@ -116,7 +117,7 @@ Response events(Call& call) {
     page.asker = asker();
     read.clear();
     std::size_t cells = 0;
-    end = call.engine().history_while(page, [&](const Answer& answer) {
+    end = call.engine().history(page, [&](const Answer& answer) {
       read.push_back(answer);
       cells += cell_count(answer);
       return cells < kPageCells;

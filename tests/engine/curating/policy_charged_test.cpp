@@ -1,11 +1,12 @@
 // Which keys a dataset may write otherwise once it was charged: every key has a rule, and diff and apply go
 // by it.
+#include "policy_charged.hpp"
 #include "checked_rows.hpp"
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy_diff.hpp"
+#include "epsilog/engine/policy_review.hpp"
 #include "file_text.hpp"
-#include "policy_charged.hpp"
 #include "policy_key_changes.hpp"
 #include "policy_keys.hpp"
 #include "support/case_table.hpp"
@@ -55,7 +56,7 @@ bool refused(const Policy& before, const Policy& after) {
 std::vector<std::string> apply(Engine& engine, const Clinic& clinic, const std::string& text) {
   clinic.folder.write("changed.yaml", text);
   std::vector<std::string> told;
-  for (const PolicyFault& fault : engine.apply_faults(clinic.folder.path("changed.yaml"))) {
+  for (const PolicyFault& fault : engine.review(clinic.folder.path("changed.yaml")).refused) {
     told.push_back(std::to_string(fault.line) + ":" + std::to_string(fault.column) + ": " + fault.message);
   }
   std::vector<std::string> faults;
@@ -323,7 +324,7 @@ TEST_CASE("policy apply: the blocks' column of a charged dataset keeps its type,
   std::filesystem::create_directory(clinic.folder.path("elsewhere"));
   const auto faults_elsewhere = [&](const std::string& text) {
     clinic.folder.write("elsewhere/changed.yaml", text);
-    return engine.apply_faults(clinic.folder.path("elsewhere/changed.yaml")).size();
+    return engine.review(clinic.folder.path("elsewhere/changed.yaml")).refused.size();
   };
   CHECK(faults_elsewhere(policy + "# moved\n") == 0);
   CHECK(faults_elsewhere(only_replaced(policy, "visits.csv", "../visits.csv")) == 0);

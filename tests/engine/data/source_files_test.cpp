@@ -6,6 +6,7 @@
 
 #include "clinic.hpp"
 #include "epsilog/engine/policy_draft.hpp"
+#include "epsilog/engine/policy_review.hpp"
 #include "epsilog/engine/source_io.hpp"
 #include "epsilog/ledger/open_ledgers.hpp"
 #include "support/catch.hpp"
@@ -140,7 +141,7 @@ TEST_CASE("source files: the ledger is not read as a policy or for a draft eithe
   auto [clinic, engine] = Open<Clinic>();
   REQUIRE(release(engine, request("count", "0.1")).recorded.granted);
   CHECK_THROWS_AS(engine.apply_policy(clinic.ledger(), "curator", "test"), PolicyError);
-  CHECK_THROWS_AS(engine.apply_faults(clinic.ledger() + "-shm"), PolicyError);
+  CHECK_THROWS_AS(engine.review(clinic.ledger() + "-shm").refused, PolicyError);
   CHECK_THROWS_AS(engine::draft_from_csv(clinic.ledger() + "-shm", "data.csv", "clinic"), SourceError);
   CHECK(is_locked(clinic.ledger()));
   CHECK(is_locked(clinic.ledger() + "-shm"));

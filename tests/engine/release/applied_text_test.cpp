@@ -4,6 +4,7 @@
 #include "epsilog/engine/conflict_errors.hpp"
 #include "epsilog/engine/policy.hpp"
 #include "epsilog/engine/policy_diff.hpp"
+#include "epsilog/engine/policy_review.hpp"
 #include "refused_for.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
@@ -88,10 +89,10 @@ TEST_CASE("policy text: nothing is said of it that is not said of the file", "[e
     CAPTURE(yaml);
     const std::string file = waiting.clinic.folder.write("next.yaml", yaml);
     const engine::PolicyUpload text{.yaml = yaml, .name = file};
-    CHECK(texts(engine.apply_faults(text)) == texts(engine.apply_faults(file)));
-    CHECK(texts(engine.changes_to(text)) == texts(engine.changes_to(file)));
-    CHECK_FALSE(engine.changes_to(text).empty());
-    CHECK(texts(engine.removed_by(text)) == texts(engine.removed_by(file)));
+    CHECK(texts(engine.review(text).refused) == texts(engine.review(file).refused));
+    CHECK(texts(engine.review(text).changes) == texts(engine.review(file).changes));
+    CHECK_FALSE(engine.review(text).changes.empty());
+    CHECK(texts(engine.review(text).removed) == texts(engine.review(file).removed));
   }
   CHECK(versions(engine) == 1);
 }
@@ -119,7 +120,7 @@ TEST_CASE("policy text: it replaces the version that its author saw and no other
   engine::Engine& engine = waiting.engine;
   const std::string seen = engine.active_policy_version().sha256;
   engine::PolicyUpload text{.yaml = clinic_policy("epsilon: 2", waiting_rules("")), .expected_sha256 = seen};
-  CHECK(texts(engine.apply_faults(text)).empty());
+  CHECK(texts(engine.review(text).refused).empty());
   CHECK(engine.apply_policy(text, "carol", "less").changed);
 
   // Also where it is active already: its author has not seen that.
@@ -139,9 +140,7 @@ TEST_CASE("policy text: it replaces the version that its author saw and no other
       CAPTURE(yaml, expected);
       const engine::PolicyUpload stale{.yaml = yaml, .expected_sha256 = expected};
       CHECK(moved([&] { return engine.apply_policy(stale, "carol", "less"); }) == active);
-      CHECK(moved([&] { return engine.apply_faults(stale); }) == active);
-      CHECK(moved([&] { return engine.changes_to(stale); }) == active);
-      CHECK(moved([&] { return engine.removed_by(stale); }) == active);
+      CHECK(moved([&] { return engine.review(stale); }) == active);
     }
   }
   CHECK(versions(engine) == 2);
@@ -192,7 +191,7 @@ TEST_CASE("policy text: who acts is not locked out by it, nor is everybody",
     (void)engine.apply_policy(engine::PolicyUpload{.yaml = with(active)}, "curator", "test");
     const std::int64_t before = versions(engine);
     engine::PolicyUpload text{.yaml = with(next, "epsilon: 2"), .acting = acting};
-    const std::vector<std::string> told = texts(engine.apply_faults(text));
+    const std::vector<std::string> told = texts(engine.review(text).refused);
     if (fault.empty()) {
       CHECK(told.empty());
       CHECK(fault_of(engine, text).empty());
@@ -201,7 +200,7 @@ TEST_CASE("policy text: who acts is not locked out by it, nor is everybody",
       CHECK(fault_of(engine, text).find(fault) != std::string::npos);
       CHECK(versions(engine) == before);
       text.acting.reset();  // a curator beside the ledger may
-      CHECK(engine.apply_faults(text).empty());
+      CHECK(engine.review(text).refused.empty());
       CHECK(fault_of(engine, text).empty());
     }
     CHECK(versions(engine) == before + 1);

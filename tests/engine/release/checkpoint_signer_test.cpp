@@ -5,6 +5,7 @@
 #include "epsilog/engine/key_file.hpp"
 #include "epsilog/engine/ledger_evidence.hpp"
 #include "epsilog/engine/policy_diff.hpp"
+#include "epsilog/engine/policy_review.hpp"
 #include "epsilog/engine/requested_checkpoint.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "file_text.hpp"
@@ -258,7 +259,7 @@ TEST_CASE("checkpoint: a policy that names files of the ledger is refused at its
         "wrong.yaml", clinic_policy("epsilon: 1000", waiting_rules("")) + "checkpoint: {key: " + key +
                           ", file: " + file + ", every: 1h}\n");
     Engine engine = clinic.open();
-    CHECK(engine.apply_faults(policy).size() == 1);
+    CHECK(engine.review(policy).refused.size() == 1);
     CHECK_THROWS_AS(Engine::init(policy, clinic.folder.path("clinic.ledger"), "curator"), Error);
     try {
       (void)engine.apply_policy(policy, "curator", "a test");

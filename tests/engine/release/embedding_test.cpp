@@ -5,6 +5,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/policy_review.hpp"
 #include "epsilog/engine/reaccount.hpp"
 #include "in_threads.hpp"
 #include "support/catch.hpp"
@@ -109,8 +110,7 @@ TEST_CASE("embedding: an engine is moved by construction and by assignment, and 
       [&](Engine& gone) { static_cast<void>(gone.active_policy_version()); },
       [&](Engine& gone) { static_cast<void>(gone.ledger_id()); },
       [&](Engine& gone) { gone.apply_policy(policy, "curator", ""); },
-      [&](Engine& gone) { static_cast<void>(gone.apply_faults(policy)); },
-      [&](Engine& gone) { static_cast<void>(gone.removed_by(policy)); },
+      [&](Engine& gone) { static_cast<void>(gone.review(policy)); },
   };
   for (std::size_t i = 0; i < calls.size(); ++i) {
     CAPTURE(i);

@@ -4,6 +4,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/policy_review.hpp"
 #include "refused_for.hpp"
 #include "support/case_table.hpp"
 #include "support/catch.hpp"
@@ -62,7 +63,7 @@ struct Housed {
 std::vector<std::string> faults_of(engine::Engine& engine, const std::string& yaml) {
   const engine::PolicyUpload text{.yaml = yaml};
   std::vector<std::string> told, thrown;
-  for (const PolicyFault& fault : engine.apply_faults(text)) told.push_back(fault.text());
+  for (const PolicyFault& fault : engine.review(text).refused) told.push_back(fault.text());
   try {
     (void)engine.apply_policy(text, "curator", "test");
   } catch (const PolicyError& error) {
@@ -144,7 +145,7 @@ TEST_CASE("folders: a policy is refused at the key whose file is elsewhere", "[e
   engine::Engine strict = housed.open(sources_only);
   CHECK(faults_of(strict, Housed::yaml("in/a.csv", "replica: {file: " + in("in/replica") + "}\n")).size() ==
         1);
-  CHECK(strict.apply_faults(housed.policy).empty());
+  CHECK(strict.review(housed.policy).refused.empty());
 }
 
 TEST_CASE("folders: a source is not read elsewhere, and who asked is told its dataset's name only",

@@ -84,8 +84,10 @@ struct Lived {
 std::vector<std::int64_t> seqs(const engine::Engine& engine, const engine::HistoryPage& page,
                                engine::HistoryEnd* end = nullptr) {
   std::vector<std::int64_t> found;
-  const auto visited =
-      engine.history(page, [&](const engine::Answer& answer) { found.push_back(answer.recorded.seq); });
+  const auto visited = engine.history(page, [&](const engine::Answer& answer) {
+    found.push_back(answer.recorded.seq);
+    return true;
+  });
   if (end != nullptr) *end = visited;
   return found;
 }
@@ -97,7 +99,10 @@ TEST_CASE("reading: history, pending, show and budget scan no table that grows w
   Lived lived;
   const std::string path = lived.waiting.clinic.ledger();
   std::vector<std::string> ids;
-  const auto count = [&](const engine::Answer& answer) { ids.push_back(answer.recorded.decision_id); };
+  const auto count = [&](const engine::Answer& answer) {
+    ids.push_back(answer.recorded.decision_id);
+    return true;
+  };
   const std::set<std::string> statements = statements_of([&] {
     const engine::Engine engine = engine::Engine::open(path, lived.waiting.clock.options());
     for (const char* dataset : {"", "clinic"}) {
@@ -105,16 +110,15 @@ TEST_CASE("reading: history, pending, show and budget scan no table that grows w
       (void)engine.history({.dataset = dataset, .after = "2", .limit = 2}, count);
       for (const char* asker : {"", "alice"}) {
         (void)engine.history({.dataset = dataset, .after = "2", .limit = 2, .asker = asker}, count);
-        (void)engine.newest({.dataset = dataset, .limit = 2, .asker = asker}, count);
-        (void)engine.newest({.dataset = dataset, .before = "b4", .limit = 2, .asker = asker}, count);
+        (void)engine.history({.dataset = dataset, .newest_first = true, .limit = 2, .asker = asker}, count);
+        (void)engine.history(
+            {.dataset = dataset, .newest_first = true, .after = "b4", .limit = 2, .asker = asker}, count);
       }
       engine.pending(dataset, count);
       (void)engine.budget(dataset);
     }
     for (const std::string& id : ids) (void)engine.show(id, {});
     CHECK(engine.newest_seq() == 10);
-    engine.outcomes_after(4, [](const ledger::DecisionOutcome&) {});
-    CHECK(engine.last_before("2100-01-01T00:00:00.000Z") == 10);
   });
   CHECK(ids.size() > 20);
   CHECK(statements.size() > 10);  // the hook is there
@@ -254,9 +258,12 @@ TEST_CASE("reading: pages of either order, and of who asked, make up what there 
         CAPTURE(asker, dataset, limit);
         std::vector<std::int64_t> forwards, backwards;
         engine::HistoryPage page{.dataset = dataset, .limit = limit, .asker = asker};
-        engine::NewestPage back{.dataset = dataset, .limit = limit, .asker = asker};
+        engine::HistoryPage back{.dataset = dataset, .newest_first = true, .limit = limit, .asker = asker};
         const auto keep = [](std::vector<std::int64_t>& into) {
-          return [&into](const engine::Answer& answer) { into.push_back(answer.recorded.seq); };
+          return [&into](const engine::Answer& answer) {
+            into.push_back(answer.recorded.seq);
+            return true;
+          };
         };
         for (bool more = true; more;) {
           const auto before = forwards.size();
@@ -267,15 +274,15 @@ TEST_CASE("reading: pages of either order, and of who asked, make up what there 
         }
         for (bool more = true; more;) {
           const auto before = backwards.size();
-          const engine::HistoryEnd end = engine.newest(back, keep(backwards));
+          const engine::HistoryEnd end = engine.history(back, keep(backwards));
           CHECK(backwards.size() <= before + static_cast<std::size_t>(limit));
-          back.before = end.cursor;
+          back.after = end.cursor;
           more = end.more;
         }
         std::reverse(backwards.begin(), backwards.end());
         CHECK(forwards == wanted);
         CHECK(backwards == wanted);
-        CHECK_FALSE(engine.newest(back, keep(backwards)).more);  // what was at its end stays there
+        CHECK_FALSE(engine.history(back, keep(backwards)).more);  // what was at its end stays there
         CHECK(backwards == wanted);
       }
     }
@@ -287,26 +294,32 @@ TEST_CASE("reading: what is recorded after the newest page is in none of those b
   Lived lived;
   engine::Engine& engine = lived.waiting.engine;
   std::vector<std::int64_t> found;
-  const auto keep = [&](const engine::Answer& answer) { found.push_back(answer.recorded.seq); };
-  engine::HistoryEnd end = engine.newest({.limit = 4}, keep);
+  const auto keep = [&](const engine::Answer& answer) {
+    found.push_back(answer.recorded.seq);
+    return true;
+  };
+  engine::HistoryEnd end = engine.history({.newest_first = true, .limit = 4}, keep);
   CHECK(end.more);
   CHECK(release(engine, request("count", "0.015625")).recorded.granted);
-  for (; end.more;) end = engine.newest({.before = end.cursor, .limit = 4}, keep);
+  for (; end.more;) end = engine.history({.newest_first = true, .after = end.cursor, .limit = 4}, keep);
   CHECK(found == std::vector<std::int64_t>{10, 9, 8, 7, 6, 5, 4, 3, 2, 1});
   CHECK(engine.newest_seq() == 11);
   found.clear();
-  CHECK_FALSE(engine.newest({.before = end.cursor}, keep).more);
+  CHECK_FALSE(engine.history({.newest_first = true, .after = end.cursor}, keep).more);
   CHECK(found.empty());
-  CHECK(engine.newest({.limit = 1}, keep).more);
+  CHECK(engine.history({.newest_first = true, .limit = 1}, keep).more);
   CHECK(found == std::vector<std::int64_t>{11});
 }
 
 TEST_CASE("reading: nothing recorded is a page that ends, in either order", "[engine][history]") {
   auto [clinic, engine] = Open<Clinic>();
   CHECK(engine.newest_seq() == 0);
-  const auto none = [](const engine::Answer&) { FAIL_CHECK("a decision"); };
+  const auto none = [](const engine::Answer&) {
+    FAIL_CHECK("a decision");
+    return true;
+  };
   for (const char* asker : {"", "alice"}) {
-    CHECK_FALSE(engine.newest({.asker = asker}, none).more);
+    CHECK_FALSE(engine.history({.newest_first = true, .asker = asker}, none).more);
     CHECK_FALSE(engine.history({.asker = asker}, none).more);
   }
 }
@@ -314,16 +327,18 @@ TEST_CASE("reading: nothing recorded is a page that ends, in either order", "[en
 TEST_CASE("reading: what is no page of the newest is refused", "[engine][history][negative]") {
   const Lived lived;
   const engine::Engine& engine = lived.waiting.engine;
-  const auto none = [](const engine::Answer&) {};
+  const auto none = [](const engine::Answer&) { return true; };
   for (const std::int64_t limit : {0, -1, 1001}) {
-    CHECK_THROWS_AS(engine.newest({.limit = limit}, none), InvalidParameter);
+    CHECK_THROWS_AS(engine.history({.newest_first = true, .limit = limit}, none), InvalidParameter);
   }
   for (const char* cursor :
        {"3", "b", "b0", "b03", "b-1", " b3", "b3 ", "B3", "b9223372036854775808", "c3"}) {
-    CHECK_THROWS_AS(engine.newest({.before = cursor}, none), InvalidParameter);
+    CHECK_THROWS_AS(engine.history({.newest_first = true, .after = cursor}, none), InvalidParameter);
   }
   CHECK_THROWS_AS(engine.history({.after = "b3"}, none), InvalidParameter);
-  CHECK_THROWS_AS(engine.newest({.dataset = "clinik"}, none), NotFound);
+  CHECK_THROWS_AS(engine.history({.newest_first = true, .since = "2026-01-05T09:00:00.000Z"}, none),
+                  InvalidParameter);
+  CHECK_THROWS_AS(engine.history({.dataset = "clinik", .newest_first = true}, none), NotFound);
 }
 
 TEST_CASE("reading: outcomes are those of the history, and a damaged one hides none", "[engine][history]") {
@@ -337,9 +352,11 @@ TEST_CASE("reading: outcomes are those of the history, and a damaged one hides n
     wanted.push_back(std::to_string(answer.recorded.seq) + " " + times.back() + " " + answer.asked.principal +
                      " " + (words.contains(state) ? words.at(state) : state));
   });
+  const auto reader = ledger::Ledger::open(many.waiting.clinic.ledger(), {});
+  const auto snapshot = [&] { return reader.snapshot(); };
   const auto outcomes = [&](std::int64_t after) {
     std::vector<std::string> found;
-    engine.outcomes_after(after, [&](const ledger::DecisionOutcome& outcome) {
+    snapshot().each_outcome(after, [&](const ledger::DecisionOutcome& outcome) {
       found.push_back(std::to_string(outcome.seq) + " " + outcome.time + " " + outcome.principal + " " +
                       ledger::outcome_name(outcome.outcome));
     });
@@ -350,12 +367,12 @@ TEST_CASE("reading: outcomes are those of the history, and a damaged one hides n
   CHECK(outcomes(engine.newest_seq()).empty());
 
   for (const std::string& time : times) {
-    CHECK(engine.last_before(time) ==
+    CHECK(snapshot().decision_count_before(time) ==
           std::count_if(times.begin(), times.end(), [&](const std::string& other) { return other < time; }));
   }
-  CHECK(engine.last_before("1970-01-01T00:00:00.000Z") == 0);
-  CHECK(engine.last_before("9999-12-31T23:59:59.999Z") == engine.newest_seq());
-  CHECK_THROWS_AS(engine.last_before("yesterday"), InvalidParameter);
+  CHECK(snapshot().decision_count_before("1970-01-01T00:00:00.000Z") == 0);
+  CHECK(snapshot().decision_count_before("9999-12-31T23:59:59.999Z") == engine.newest_seq());
+  CHECK_THROWS_AS(snapshot().decision_count_before("yesterday"), InvalidParameter);
 
   tamper(many.waiting.clinic.ledger(), "UPDATE decision SET principal = 999 WHERE seq = 3");
   wanted.erase(wanted.begin() + 2);

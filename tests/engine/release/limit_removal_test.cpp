@@ -1,4 +1,5 @@
 // A limit that a policy declares no more limits nothing, and its account stays as it was.
+#include "epsilog/engine/policy_review.hpp"
 #include "lived_history.hpp"
 #include "support/catch.hpp"
 #include "waiting.hpp"
@@ -204,7 +205,7 @@ TEST_CASE("policy diff: what is overdue counts as ended, as apply ends it, and n
   CHECK_FALSE(waiting.reserve("value:score", "0.25").recorded.decision_id.empty());  // spent when it expires
   const auto faults = [&](const std::string& epsilon) {
     waiting.clinic.folder.write("next.yaml", clinic_policy("epsilon: " + epsilon, waiting_rules("")));
-    return waiting.engine.apply_faults(waiting.clinic.folder.path("next.yaml")).size();
+    return waiting.engine.review(waiting.clinic.folder.path("next.yaml")).refused.size();
   };
   waiting.clock.pass_seconds(3599);
   CHECK(faults("0.5") == 1);
@@ -227,9 +228,9 @@ TEST_CASE("policy diff: names the accounts whose limit would end", "[engine][pol
       "epsilon: 3",
       "    lifetime: {epsilon: 4}\n    limits: [{each: purpose, epsilon: 1}]\n    purposes: [care]\n");
   clinic.folder.write("next.yaml", clinic_policy("epsilon: 3", "    purposes: [care]\n"));
-  const auto removed = engine.removed_by(clinic.folder.path("next.yaml"));
+  const auto removed = engine.review(clinic.folder.path("next.yaml")).removed;
   REQUIRE(removed.size() == 2);
   CHECK(removed[0].scope == "lifetime");
   CHECK(removed[1].scope == "purpose:care");
-  CHECK(engine.removed_by(clinic.folder.path("policy.yaml")).empty());
+  CHECK(engine.review(clinic.folder.path("policy.yaml")).removed.empty());
 }

@@ -4,6 +4,7 @@
 #include "copied_ledger.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/policy_diff.hpp"
+#include "epsilog/engine/policy_review.hpp"
 #include "refused_for.hpp"
 #include "replaced_text.hpp"
 #include "sql_rows.hpp"
@@ -33,7 +34,7 @@ std::string moved(const Clinic& clinic, const std::string& name = "moved.csv") {
 
 /// What apply would refuse; that it does just so is checked.
 std::vector<PolicyFault> refused(Engine& engine, const std::string& policy) {
-  std::vector<PolicyFault> told = engine.apply_faults(policy);
+  std::vector<PolicyFault> told = engine.review(policy).refused;
   std::size_t faults = 0;
   try {
     (void)engine.apply_policy(policy, "curator", "test");
@@ -256,7 +257,7 @@ TEST_CASE("relocate: a policy that writes the source as before keeps its place, 
     return replaced(policy, "csv: visits.csv", "csv: '" + file + "'");
   };
   const std::string direct = clinic.folder.write("direct.yaml", named("moved.csv"));
-  const auto changes = engine.changes_to(direct);
+  const auto changes = engine.review(direct).changes;
   REQUIRE(changes.size() == 1);
   CHECK_FALSE(changes[0].refused_once_charged);
   const std::size_t recorded = engine.relocations("").size();
@@ -268,7 +269,7 @@ TEST_CASE("relocate: a policy that writes the source as before keeps its place, 
   // And any other path names another source: also the one it had at first.
   const std::string first = clinic.folder.write("first.yaml", named("visits.csv"));
   clinic.folder.write("visits.csv", kVisits);
-  CHECK(engine.changes_to(first).at(0).refused_once_charged);
+  CHECK(engine.review(first).changes.at(0).refused_once_charged);
   CHECK(refused(engine, first).size() == 1);
   CHECK(audit_faults(clinic.ledger()) == "");
 }

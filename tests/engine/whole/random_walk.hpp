@@ -11,6 +11,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/checked_policy.hpp"
+#include "epsilog/engine/policy_review.hpp"
 #include "epsilog/ledger/ledger.hpp"
 #include "random_walk_model.hpp"
 #include "random_walk_random.hpp"
@@ -334,7 +335,7 @@ class RandomWalk final {
     const bool may = model_.may_apply(next);
     did(std::string("apply, which it ") + (may ? "may" : "may not"));
     const std::string path = folder_.write("policy.yaml", next.yaml());
-    if (random_.chance(4)) require(engine_->apply_faults(path).empty() == may, "diff judges otherwise");
+    if (random_.chance(4)) require(engine_->review(path).refused.empty() == may, "diff judges otherwise");
     try {
       const auto before = declared(model_.active());
       const auto report = engine_->apply_policy(path, "curator", "test");

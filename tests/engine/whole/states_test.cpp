@@ -9,6 +9,7 @@
 #include "epsilog/engine/ledger_report.hpp"
 #include "epsilog/engine/named_keys.hpp"
 #include "epsilog/engine/policy.hpp"
+#include "epsilog/engine/policy_review.hpp"
 #include "epsilog/engine/reaccount.hpp"
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/engine/verified_backup.hpp"
@@ -56,7 +57,10 @@ Path writes(const char* name, const Words& words) {
 struct Listing {
   StateCell& cell;
   bool withheld = false;
-  void operator()(const Answer& answer) { withheld = cell.listed_word(answer) == "withholds" || withheld; }
+  bool operator()(const Answer& answer) {
+    withheld = cell.listed_word(answer) == "withholds" || withheld;
+    return true;
+  }
   [[nodiscard]] std::string word() const { return withheld ? "withholds" : "tells"; }
 };
 
@@ -233,7 +237,7 @@ std::vector<Path> paths() {
       reads("history, newest first",
             [](StateCell& cell, Engine& engine) {
               Listing listing{cell};
-              (void)engine.newest({}, std::ref(listing));
+              (void)engine.history({.newest_first = true}, std::ref(listing));
               return listing.word();
             }),
       reads("history, a page",
@@ -254,8 +258,7 @@ std::vector<Path> paths() {
       reads("policy diff",
             [](StateCell& cell, Engine& engine) {
               const std::string next = cell.policies + "larger.yaml";
-              (void)engine.removed_by(next);
-              return engine.apply_faults(next).empty() ? "tells" : "closed";
+              return engine.review(next).refused.empty() ? "tells" : "closed";
             }),
       showing("show, released", "granted"),
       showing("show, committed", "committed"),

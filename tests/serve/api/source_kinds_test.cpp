@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "epsilog/engine/policy_review.hpp"
 #include "epsilog/engine/policy_warnings.hpp"
 #include "served_clinic.hpp"
 
@@ -68,8 +69,8 @@ TEST_CASE("a source that is no file is a fault of its policy, whichever way it c
       if (one.path().filename().string().starts_with("new.ledger")) fs::remove(one.path());
     }
     const engine::PolicyUpload offered{.yaml = text};
-    CHECK(said(clinic.engine->apply_faults(file)) == expected);
-    CHECK(said(clinic.engine->apply_faults(offered)) == expected);
+    CHECK(said(clinic.engine->review(file).refused) == expected);
+    CHECK(said(clinic.engine->review(offered).refused) == expected);
     const Reply compared = clinic.ask(kCarol, "POST", "/v1/policy/diff", json{{"yaml", text}}.dump());
     CHECK(compared.body.at("refused_by_apply").empty() == kind.empty());
     if (kind.empty()) continue;  // and is applied at the end

@@ -66,7 +66,7 @@ class PlanSequence final {
   [[nodiscard]] std::vector<ledger::AccountState> accounts() const;
 
  private:
-  friend class Engine;
+  friend class Asking;
   struct State;
   explicit PlanSequence(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
