@@ -7,7 +7,7 @@
 #include "decision_id.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "known_features.hpp"
-#include "meta_check.hpp"
+#include "queries.hpp"
 #include "seal_rows.hpp"
 #include "stored_bytes.hpp"
 
@@ -47,6 +47,35 @@ void require_last_line(Connection& connection, const Meta& meta) {
     throw LedgerCorrupt("ledger: meta counts " + std::to_string(meta.log_size) +
                         " lines, the last one written has another number");
   }
+}
+
+/// What the rows say of two columns of meta.
+struct RecordedTimes {
+  std::string time;     ///< of what was recorded last
+  std::string held_at;  ///< since when the calendar is held; "" if it is not
+};
+
+/// Throws  LedgerCorrupt unless ledger time is that of what was recorded last, and the calendar is held where
+///         the clock events say. A bit of meta that flipped must not renew a budget.
+void require_consistent_meta(const Meta& meta, const RecordedTimes& recorded) {
+  if (meta.last_time != recorded.time) {
+    throw LedgerCorrupt("ledger: meta says that ledger time is " + meta.last_time +
+                        ", what was recorded last says " + recorded.time);
+  }
+  if (meta.clock.held_at != recorded.held_at) {
+    throw LedgerCorrupt("ledger: meta says that the calendar is held at '" + meta.clock.held_at +
+                        "', the clock events say '" + recorded.held_at + "'");
+  }
+}
+
+/// Throws  LedgerCorrupt also unless meta counts as many policy versions as there are.
+void require_consistent_meta(Connection& connection, const Meta& meta, std::int64_t last_version) {
+  if (meta.policy_versions != last_version) {
+    throw LedgerCorrupt("ledger: meta counts " + std::to_string(meta.policy_versions) +
+                        " policy versions, the last one recorded has number " + std::to_string(last_version));
+  }
+  require_consistent_meta(meta,
+                          {.time = last_recorded_time(connection), .held_at = held_by_events(connection)});
 }
 
 /// Whether meta counts nothing that has a time but decisions in between.

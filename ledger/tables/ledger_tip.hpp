@@ -3,7 +3,7 @@
 // PRAGMA data_version of a connection changes when, and only when, another one committed in between: another
 // process, another object of this process, a program that knows nothing of turns. While it is
 // the same under a turn, everything in the file is as this connection knows it, and what it knew was held
-// against itself when it was read (meta_check.hpp).
+// against itself and the rows when it was read (ledger_tip.cpp).
 //
 // When it has changed, the leaf known last tells whether the file goes on from what is known. Then only what
 // was appended is read, and rows that never change are kept. See ledger.hpp for why that cannot be stale.
