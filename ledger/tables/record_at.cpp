@@ -1,34 +1,18 @@
 // Rows of every kind as the records they are.
 #include <utility>
 
-#include "credential_rows.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "record_rows.hpp"
-#include "stored_bytes.hpp"
+#include "row_columns.hpp"
 
 namespace epsilog::ledger {
 namespace {
 
 constexpr const char* kPolicyAt = "SELECT " EPSILOG_POLICY_COLUMNS " FROM policy_version WHERE version = ?1";
-constexpr const char* kRelocationAt =
-    "SELECT seq, event, after_decision, dataset, path, at, by, why FROM relocation WHERE seq = ?1";
 constexpr const char* kAccountAt =
     "SELECT id, dataset, scope, measure, \"limit\", opened_at FROM account WHERE id = ?1";
-constexpr const char* kLimitChangeAt =
-    "SELECT seq, after_decision, policy_version, account, old_limit, new_limit, at, by, why FROM limit_change"
-    " WHERE seq = ?1";
-constexpr const char* kLimitRemovalAt =
-    "SELECT seq, after_decision, policy_version, account, at, by, why FROM limit_removal WHERE seq = ?1";
 constexpr const char* kDecisionAt = EPSILOG_DECISION_COLUMNS "WHERE d.seq = ?1";
 constexpr const char* kClockEventAt = "SELECT " EPSILOG_CLOCK_COLUMNS " FROM clock_event WHERE seq = ?1";
-constexpr const char* kCredentialAt = EPSILOG_CREDENTIAL_COLUMNS " WHERE seq = ?1";
-constexpr const char* kKeyAt = "SELECT seq, retired, verifier_key, at, by, why FROM key_event WHERE seq = ?1";
-constexpr const char* kRecoveryAt =
-    "SELECT seq, cause, restored_lines, dropped_lines, at, by, why, remembered_lines, found_lines"
-    " FROM recovery WHERE seq = ?1";
-
-constexpr const char* kSealAt = "SELECT seq, unsealed, at, by, why FROM seal_event WHERE seq = ?1";
-constexpr const char* kFeatureAt = "SELECT number, name, at FROM feature WHERE number = ?1";
 
 /// The row of that number, as `read` makes it of a query that stands on it.
 template <class Read>
@@ -39,9 +23,10 @@ Record row_at(Connection& connection, const char* sql, std::int64_t number, Read
   return read(row);
 }
 
-std::uint64_t count(std::int64_t value) {
-  if (value < 0) throw LedgerCorrupt("a number of lines is negative");
-  return static_cast<std::uint64_t>(value);
+/// The row of that number in a table with a list of columns.
+template <class Row>
+Record row_at(Connection& connection, std::int64_t number) {
+  return row_at(connection, select_by_number<Row>(), number, record_of_columns<Row>);
 }
 
 Record ledger_record(Connection& connection) {
@@ -70,72 +55,6 @@ Record policy_at(Connection& connection, std::int64_t version, bool place) {
   });
 }
 
-Record relocation_at(const Query& row) {
-  return Relocation{.seq = row.integer(0),
-                    .event = row.integer(1),
-                    .after_decision = row.integer(2),
-                    .dataset = row.text(3),
-                    .path = row.text(4),
-                    .at = row.time(5),
-                    .by = row.text(6),
-                    .why = row.text(7)};
-}
-
-Record limit_change_at(const Query& row) {
-  return LimitChange{.seq = row.integer(0),
-                     .after_decision = row.integer(1),
-                     .policy_version = row.integer(2),
-                     .account = row.integer(3),
-                     .old_limit = row.integer(4),
-                     .new_limit = row.integer(5),
-                     .changed_at = row.time(6),
-                     .by = row.text(7),
-                     .why = row.text(8)};
-}
-
-Record limit_removal_at(const Query& row) {
-  return LimitRemoval{.seq = row.integer(0),
-                      .after_decision = row.integer(1),
-                      .policy_version = row.integer(2),
-                      .account = row.integer(3),
-                      .removed_at = row.time(4),
-                      .by = row.text(5),
-                      .why = row.text(6)};
-}
-
-Record key_at(const Query& row) {
-  return KeyEvent{.seq = row.integer(0),
-                  .retired = stored_truth(row.integer(1), "column retired"),
-                  .verifier_key = row.text(2),
-                  .at = row.time(3),
-                  .by = row.text(4),
-                  .why = row.text(5)};
-}
-
-Record recovery_at(const Query& row) {
-  return RecoveryEvent{.seq = row.integer(0),
-                       .cause = row.text(1),
-                       .restored = count(row.integer(2)),
-                       .dropped = count(row.integer(3)),
-                       .remembered = count(row.integer(7)),
-                       .found = count(row.integer(8)),
-                       .at = row.time(4),
-                       .by = row.text(5),
-                       .why = row.text(6)};
-}
-
-Record seal_at(const Query& row) {
-  return SealEvent{.seq = row.integer(0),
-                   .unsealed = stored_truth(row.integer(1), "column unsealed"),
-                   .at = row.time(2),
-                   .by = row.text(3),
-                   .why = row.text(4)};
-}
-
-Record feature_at(const Query& row) {
-  return FeatureRecord{.number = row.integer(0), .name = row.text(1), .at = row.time(2)};
-}
-
 }  // namespace
 
 Record record_at(Connection& connection, std::int64_t kind, std::int64_t row) {
@@ -147,13 +66,13 @@ Record record_at(Connection& connection, std::int64_t kind, std::int64_t row) {
     case static_cast<std::int64_t>(RecordKind::policy_location):
       return policy_at(connection, row, true);
     case static_cast<std::int64_t>(RecordKind::relocation):
-      return row_at(connection, kRelocationAt, row, relocation_at);
+      return row_at<Relocation>(connection, row);
     case static_cast<std::int64_t>(RecordKind::account):
       return account_at(connection, row);
     case static_cast<std::int64_t>(RecordKind::limit_change):
-      return row_at(connection, kLimitChangeAt, row, limit_change_at);
+      return row_at<LimitChange>(connection, row);
     case static_cast<std::int64_t>(RecordKind::limit_removal):
-      return row_at(connection, kLimitRemovalAt, row, limit_removal_at);
+      return row_at<LimitRemoval>(connection, row);
     case static_cast<std::int64_t>(RecordKind::plan):
       return *connection.shared_rows().plan(connection, row);
     case static_cast<std::int64_t>(RecordKind::decision):
@@ -162,15 +81,15 @@ Record record_at(Connection& connection, std::int64_t kind, std::int64_t row) {
     case static_cast<std::int64_t>(RecordKind::clock_event):
       return row_at(connection, kClockEventAt, row, clock_event_of_row);
     case static_cast<std::int64_t>(RecordKind::credential):
-      return row_at(connection, kCredentialAt, row, credential_of_row);
+      return row_at<CredentialEvent>(connection, row);
     case static_cast<std::int64_t>(RecordKind::key):
-      return row_at(connection, kKeyAt, row, key_at);
+      return row_at<KeyEvent>(connection, row);
     case static_cast<std::int64_t>(RecordKind::recovery):
-      return row_at(connection, kRecoveryAt, row, recovery_at);
+      return row_at<RecoveryEvent>(connection, row);
     case static_cast<std::int64_t>(RecordKind::seal):
-      return row_at(connection, kSealAt, row, seal_at);
+      return row_at<SealEvent>(connection, row);
     case static_cast<std::int64_t>(RecordKind::feature):
-      return row_at(connection, kFeatureAt, row, feature_at);
+      return row_at<FeatureRecord>(connection, row);
     default:
       throw LedgerCorrupt("log has a line of kind " + std::to_string(kind) + ", which there is not");
   }

@@ -5,6 +5,7 @@
 #include "account_checksum.hpp"
 #include "data_token.hpp"
 #include "epsilog/accounting/errors.hpp"
+#include "row_columns.hpp"
 #include "stored_bytes.hpp"
 
 namespace epsilog::ledger {
@@ -15,31 +16,8 @@ constexpr const char* kInsertPolicy =
 constexpr const char* kInsertAccount =
     "INSERT INTO account(id, dataset, scope, measure, \"limit\", spent, reserved, checksum, opened_at)"
     " VALUES(?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7)";
-constexpr const char* kInsertLimitChange =
-    "INSERT INTO limit_change(seq, after_decision, policy_version, account, old_limit, new_limit, at, by, "
-    "why)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-constexpr const char* kInsertLimitRemoval =
-    "INSERT INTO limit_removal(seq, after_decision, policy_version, account, at, by, why)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-constexpr const char* kInsertRelocation =
-    "INSERT INTO relocation(seq, event, after_decision, dataset, path, at, by, why)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 constexpr const char* kInsertClockEvent =
     "INSERT INTO clock_event(" EPSILOG_CLOCK_COLUMNS ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-constexpr const char* kInsertCredential =
-    "INSERT INTO credential_event(seq, revoked, credential, type, principal, value, until, at, by, why)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-constexpr const char* kInsertKey =
-    "INSERT INTO key_event(seq, retired, verifier_key, at, by, why) VALUES(?1, ?2, ?3, ?4, ?5, ?6)";
-constexpr const char* kInsertRecovery =
-    "INSERT INTO recovery(seq, cause, restored_lines, dropped_lines, at, by, why, remembered_lines,"
-    " found_lines)"
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-
-constexpr const char* kInsertSeal =
-    "INSERT INTO seal_event(seq, unsealed, at, by, why) VALUES(?1, ?2, ?3, ?4, ?5)";
-constexpr const char* kInsertFeature = "INSERT INTO feature(number, name, at) VALUES(?1, ?2, ?3)";
 
 class RowWriter final {
  public:
@@ -56,12 +34,6 @@ class RowWriter final {
               version.event, record.implies)
         .run();
   }
-  void operator()(const Relocation& relocation) const {
-    connection_->query(kInsertRelocation)
-        .with(relocation.seq, relocation.event, relocation.after_decision, relocation.dataset,
-              relocation.path, stored_time(relocation.at), relocation.by, relocation.why)
-        .run();
-  }
   void operator()(const AccountRecord& opened) const {
     const AccountState fresh{.id = opened.id,
                              .dataset = opened.name.dataset,
@@ -73,18 +45,6 @@ class RowWriter final {
               account_checksum(fresh), stored_time(opened.opened_at))
         .run();
   }
-  void operator()(const LimitChange& change) const {
-    connection_->query(kInsertLimitChange)
-        .with(change.seq, change.after_decision, change.policy_version, change.account, change.old_limit,
-              change.new_limit, stored_time(change.changed_at), change.by, change.why)
-        .run();
-  }
-  void operator()(const LimitRemoval& removal) const {
-    connection_->query(kInsertLimitRemoval)
-        .with(removal.seq, removal.after_decision, removal.policy_version, removal.account,
-              stored_time(removal.removed_at), removal.by, removal.why)
-        .run();
-  }
   void operator()(const PlanRecord& plan) const {
     connection_->shared_rows().insert_plan(*connection_, plan, plan_digest(plan));
   }
@@ -94,32 +54,9 @@ class RowWriter final {
               stored_time(event.wall_clock), event.by, event.event)
         .run();
   }
-  void operator()(const CredentialEvent& event) const {
-    connection_->query(kInsertCredential)
-        .with(event.seq, std::int64_t{event.revoked}, event.credential, event.type, event.principal,
-              event.value, stored_time(event.until), stored_time(event.at), event.by, event.why)
-        .run();
-  }
-  void operator()(const KeyEvent& event) const {
-    connection_->query(kInsertKey)
-        .with(event.seq, std::int64_t{event.retired}, event.verifier_key, stored_time(event.at), event.by,
-              event.why)
-        .run();
-  }
-  void operator()(const RecoveryEvent& event) const {
-    connection_->query(kInsertRecovery)
-        .with(event.seq, event.cause, static_cast<std::int64_t>(event.restored),
-              static_cast<std::int64_t>(event.dropped), stored_time(event.at), event.by, event.why,
-              static_cast<std::int64_t>(event.remembered), static_cast<std::int64_t>(event.found))
-        .run();
-  }
-  void operator()(const SealEvent& event) const {
-    connection_->query(kInsertSeal)
-        .with(event.seq, std::int64_t{event.unsealed}, stored_time(event.at), event.by, event.why)
-        .run();
-  }
-  void operator()(const FeatureRecord& feature) const {
-    connection_->query(kInsertFeature).with(feature.number, feature.name, stored_time(feature.at)).run();
+  template <HasRowTable Row>
+  void operator()(const Row& record) const {
+    insert_record(*connection_, record);
   }
 
  private:

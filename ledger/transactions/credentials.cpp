@@ -1,9 +1,9 @@
 // What was recorded of credentials, written and read.
-#include "credential_rows.hpp"
 #include "epsilog/ledger/ledger_time.hpp"
 #include "epsilog/ledger/snapshot.hpp"
 #include "epsilog/ledger/transaction.hpp"
 #include "record_members.hpp"
+#include "row_columns.hpp"
 #include "snapshot_state.hpp"
 #include "stored_bytes.hpp"
 #include "transaction_state.hpp"
@@ -11,7 +11,6 @@
 namespace epsilog::ledger {
 namespace {
 
-constexpr const char* kCredentialEvents = EPSILOG_CREDENTIAL_COLUMNS " ORDER BY seq";
 constexpr const char* kEventsOfCredential =
     "SELECT revoked, type, principal FROM credential_event WHERE credential = ?1 ORDER BY seq";
 
@@ -31,23 +30,9 @@ void require_follows(Connection& db, const CredentialEvent& event) {
 
 }  // namespace
 
-CredentialEvent credential_of_row(const Query& row) {
-  return {.seq = row.integer(0),
-          .revoked = stored_truth(row.integer(1), "column revoked"),
-          .credential = row.text(2),
-          .type = row.text(3),
-          .principal = row.text(4),
-          .value = row.text(5),
-          .until = row.time(6),
-          .at = row.time(7),
-          .by = row.text(8),
-          .why = row.text(9)};
-}
-
 void Transaction::each_credential_event(const std::function<void(const CredentialEvent&)>& visit) {
   state_->run_step("looking for credentials", [&](TransactionState& state) {
-    Query rows = state.ledger->writer().query(kCredentialEvents);
-    while (rows.step()) visit(credential_of_row(rows));
+    each_row<CredentialEvent>(state.ledger->writer(), visit);
   });
 }
 
@@ -76,11 +61,7 @@ void Transaction::record_credential(const CredentialEvent& wanted) {
 }
 
 void Snapshot::each_credential_event(const std::function<void(const CredentialEvent&)>& visit) {
-  state_->run_read([&](Connection& connection) {
-    SQLite::Statement statement = connection.prepare(kCredentialEvents);
-    Query rows(statement, connection.handle());
-    while (rows.step()) visit(credential_of_row(rows));
-  });
+  state_->run_read([&](Connection& connection) { each_row<CredentialEvent>(connection, visit); });
 }
 
 std::int64_t Snapshot::credential_event_count() {

@@ -14,6 +14,7 @@
 #include "record_log.hpp"
 #include "record_rows.hpp"
 #include "request_text.hpp"
+#include "row_columns.hpp"
 #include "seal_rows.hpp"
 #include "snapshot_state.hpp"
 #include "stored_bytes.hpp"
@@ -424,70 +425,15 @@ void Snapshot::each_policy_version(const std::function<void(const PolicyVersion&
 }
 
 void Snapshot::each_limit_change(const std::function<void(const LimitChange&)>& visit) {
-  state_->run_read([&](Connection& connection) {
-    enum class Column : int {
-      seq,
-      after_decision,
-      policy_version,
-      account,
-      old_limit,
-      new_limit,
-      changed_at,
-      by,
-      why
-    };
-    SQLite::Statement statement = connection.prepare(
-        "SELECT seq, after_decision, policy_version, account, old_limit, new_limit, at, by, why"
-        " FROM limit_change ORDER BY seq");
-    Query rows(statement, connection.handle());
-    while (rows.step()) {
-      visit({.seq = rows.integer(Column::seq),
-             .after_decision = rows.integer(Column::after_decision),
-             .policy_version = rows.integer(Column::policy_version),
-             .account = rows.integer(Column::account),
-             .old_limit = rows.integer(Column::old_limit),
-             .new_limit = rows.integer(Column::new_limit),
-             .changed_at = rows.time(Column::changed_at),
-             .by = rows.text(Column::by),
-             .why = rows.text(Column::why)});
-    }
-  });
+  state_->run_read([&](Connection& connection) { each_row<LimitChange>(connection, visit); });
 }
 
 void Snapshot::each_limit_removal(const std::function<void(const LimitRemoval&)>& visit) {
-  state_->run_read([&](Connection& connection) {
-    enum class Column : int { seq, after_decision, policy_version, account, removed_at, by, why };
-    SQLite::Statement statement = connection.prepare(
-        "SELECT seq, after_decision, policy_version, account, at, by, why"
-        " FROM limit_removal ORDER BY seq");
-    Query rows(statement, connection.handle());
-    while (rows.step()) {
-      visit({.seq = rows.integer(Column::seq),
-             .after_decision = rows.integer(Column::after_decision),
-             .policy_version = rows.integer(Column::policy_version),
-             .account = rows.integer(Column::account),
-             .removed_at = rows.time(Column::removed_at),
-             .by = rows.text(Column::by),
-             .why = rows.text(Column::why)});
-    }
-  });
+  state_->run_read([&](Connection& connection) { each_row<LimitRemoval>(connection, visit); });
 }
 
 void Snapshot::each_key_event(const std::function<void(const KeyEvent&)>& visit) {
-  state_->run_read([&](Connection& connection) {
-    enum class Column : int { seq, retired, verifier_key, at, by, why };
-    SQLite::Statement statement =
-        connection.prepare("SELECT seq, retired, verifier_key, at, by, why FROM key_event ORDER BY seq");
-    Query rows(statement, connection.handle());
-    while (rows.step()) {
-      visit({.seq = rows.integer(Column::seq),
-             .retired = stored_truth(rows.integer(Column::retired), "column retired"),
-             .verifier_key = rows.text(Column::verifier_key),
-             .at = rows.time(Column::at),
-             .by = rows.text(Column::by),
-             .why = rows.text(Column::why)});
-    }
-  });
+  state_->run_read([&](Connection& connection) { each_row<KeyEvent>(connection, visit); });
 }
 
 void Snapshot::each_clock_event(const std::function<void(const ClockEvent&)>& visit) {
@@ -500,22 +446,7 @@ void Snapshot::each_clock_event(const std::function<void(const ClockEvent&)>& vi
 }
 
 void Snapshot::each_relocation(const std::function<void(const Relocation&)>& visit) {
-  state_->run_read([&](Connection& connection) {
-    enum class Column : int { seq, event, after_decision, dataset, path, at, by, why };
-    SQLite::Statement statement = connection.prepare(
-        "SELECT seq, event, after_decision, dataset, path, at, by, why FROM relocation ORDER BY seq");
-    Query rows(statement, connection.handle());
-    while (rows.step()) {
-      visit({.seq = rows.integer(Column::seq),
-             .event = rows.integer(Column::event),
-             .after_decision = rows.integer(Column::after_decision),
-             .dataset = rows.text(Column::dataset),
-             .path = rows.text(Column::path),
-             .at = rows.time(Column::at),
-             .by = rows.text(Column::by),
-             .why = rows.text(Column::why)});
-    }
-  });
+  state_->run_read([&](Connection& connection) { each_row<Relocation>(connection, visit); });
 }
 
 std::vector<std::string> Snapshot::stale_replicas() {
