@@ -1,6 +1,5 @@
 #include "implied_object.hpp"
 
-#include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/implied_policy.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "implied_parts.hpp"
@@ -48,14 +47,6 @@ std::string implied_object(const Policy& policy) {
   });
   if (policy.principals()) write_principals(json.field("principals"), *policy.principals());
   return json.field("version", std::int64_t{1}).raw("}").take();
-}
-
-std::optional<std::string> implied_object_of_yaml(const std::string& yaml) {
-  try {
-    return implied_object(Policy::parse_stored(yaml, "policy"));
-  } catch (const PolicyError&) {
-    return std::nullopt;
-  }
 }
 
 ImpliedPolicy implied_policy_file(const std::string& path) {

@@ -10,7 +10,6 @@
 // Thread-safety: pure functions.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "epsilog/engine/policy.hpp"
@@ -22,11 +21,5 @@ namespace epsilog::engine {
 ///           in spelling or places alone, on every host.
 /// Throws    nothing but std::bad_alloc.
 [[nodiscard]] std::string implied_object(const Policy& policy);
-
-/// The same of the bytes of a policy.
-/// Requires  nothing: any bytes.
-/// Ensures   nothing if Policy::parse_stored() refuses them, which some older program may have accepted.
-/// Throws    nothing but std::bad_alloc.
-[[nodiscard]] std::optional<std::string> implied_object_of_yaml(const std::string& yaml);
 
 }  // namespace epsilog::engine

@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "epsilog/ledger/canonical_json.hpp"
-#include "implied_object.hpp"
+#include "implied_object_of_yaml.hpp"
 #include "kept_policies.hpp"
 #include "scopes.hpp"
 

@@ -6,7 +6,7 @@
 #include <clocale>
 
 #include "epsilog/ledger/canonical_json.hpp"
-#include "implied_object.hpp"
+#include "implied_object_of_yaml.hpp"
 #include "invalid_policies.hpp"
 #include "kept_policies.hpp"
 #include "policy_keys.hpp"
