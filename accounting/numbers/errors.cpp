@@ -1,5 +1,6 @@
 #include "epsilog/accounting/errors.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -42,10 +43,24 @@ PolicyError::PolicyError(std::vector<PolicyFault> faults)
   EPSILOG_INVARIANT(!faults_.empty());
 }
 
+namespace {
+std::atomic<InvariantHook> invariant_hook = nullptr;
+}  // namespace
+
+InvariantHook set_invariant_hook(InvariantHook hook) noexcept {
+  return invariant_hook.exchange(hook);
+}
+
 namespace accounting {
 void fail_invariant(const char* condition, const char* file, int line) noexcept {
+  thread_local bool reporting = false;
   std::fprintf(stderr, "epsilog: internal error: invariant does not hold: %s (%s:%d)\n", condition, file,
                line);
+  const InvariantHook hook = invariant_hook.load();
+  if (hook != nullptr && !reporting) {
+    reporting = true;  // before the hook: it may break one itself
+    hook({.condition = condition, .file = file, .line = line});
+  }
   std::abort();
 }
 }  // namespace accounting

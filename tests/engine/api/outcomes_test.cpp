@@ -245,7 +245,7 @@ TEST_CASE("outcome: what the replica does not hold is withheld, and told later",
       (void)other.release();
       FAIL("it was recorded");
     } catch (const Error& error) {
-      CHECK(error_code(error) == "replica_unavailable");
+      CHECK(error.code() == "replica_unavailable");
     }
   }
   CHECK(alternative_of(question.release()) == "released");

@@ -3,7 +3,6 @@
 #include <sstream>
 
 #include "api_clinic.hpp"
-#include "epsilog/ledger/replica.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -206,7 +205,7 @@ TEST_CASE("ledger: is created of a policy as text, whose faults are told", "[eng
     (void)create(path, PolicyText{"version: 1\nnonsense: 2\n"}, "curator");
     FAIL("it was created");
   } catch (const Error& error) {
-    CHECK(error_code(error) == "policy_error");
+    CHECK(error.code() == "policy_error");
     CHECK(std::string(error.what()).find("policy:2:1: ") != std::string::npos);
   }
   {
@@ -236,21 +235,4 @@ TEST_CASE("ledger: its history is told by pages", "[engine][api]") {
   REQUIRE(rest.entries.size() == 1);
   CHECK_FALSE(rest.more);
   CHECK(rest.entries[0].state == "refused");
-}
-
-TEST_CASE("error code: each kind has its own, that of the kind it derives from is not taken",
-          "[engine][api]") {
-  CHECK(error_code(InvalidParameter("")) == "invalid_parameter");
-  CHECK(error_code(LedgerBusy("")) == "ledger_busy");
-  CHECK(error_code(ledger::ReplicaUnavailable("")) == "replica_unavailable");
-  CHECK(error_code(ledger::LedgerRolledBack("")) == "ledger_rolled_back");
-  CHECK(error_code(engine::NotPermitted("")) == "not_permitted");
-  CHECK(error_code(Error("")) == "error");
-  ApiClinic at;
-  try {
-    (void)at.ledger.status("none");
-    FAIL("it was found");
-  } catch (const Error& error) {
-    CHECK(error_code(error) == "not_found");
-  }
 }

@@ -5,7 +5,7 @@
 //   if (const auto* r = outcome.released()) std::cout << r->value() << " in " << r->interval("0.05") << '\n';
 //   else std::cerr << outcome.message() << '\n';
 //
-// Every exception derives from epsilog::Error and has an error_code(), except std::bad_alloc and what comes
+// Every exception derives from epsilog::Error and has a code(), except std::bad_alloc and what comes
 // out of a function that you hand in. Below, *reading* throws LedgerUnusable, LedgerBusy, LedgerIo and
 // LedgerCorrupt, and *writing* the same; docs/library.md says what is on record after each. The expert layer
 // is engine::Engine (epsilog/engine/engine.hpp).
@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
-#include "epsilog/error_code.hpp"
 #include "epsilog/number.hpp"
 #include "epsilog/outcome.hpp"
 

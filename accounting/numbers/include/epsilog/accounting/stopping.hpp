@@ -5,6 +5,8 @@
 // scope. Thread-safety: each thread has scopes of its own.
 #pragma once
 
+#include <string_view>
+
 #include "epsilog/accounting/callback.hpp"
 #include "epsilog/accounting/errors.hpp"
 
@@ -14,6 +16,7 @@ namespace epsilog {
 class Stopped final : public Error {
  public:
   Stopped() : Error("the computation was stopped") {}
+  [[nodiscard]] std::string_view code() const noexcept override { return "stopped"; }
 };
 
 namespace accounting {

@@ -44,6 +44,7 @@ struct ReaccountQuestion {
 class TooManyLaws final : public Error {
  public:
   using Error::Error;
+  [[nodiscard]] std::string_view code() const noexcept override { return "too_many_laws"; }
 };
 
 /// A dataset, or one scope of its accounts.

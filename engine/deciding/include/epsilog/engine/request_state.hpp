@@ -48,6 +48,7 @@ struct Approval {
 class NotPermitted : public Error {
  public:
   using Error::Error;
+  [[nodiscard]] std::string_view code() const noexcept override { return "not_permitted"; }
 };
 
 }  // namespace epsilog::engine

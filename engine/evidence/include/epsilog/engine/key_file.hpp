@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "epsilog/engine/signing_key.hpp"
 #include "epsilog/engine/signing_state.hpp"
@@ -21,6 +22,7 @@ namespace epsilog::engine {
 class KeyUnusable : public Error {
  public:
   using Error::Error;
+  [[nodiscard]] std::string_view code() const noexcept override { return "key_unusable"; }
 };
 
 /// What was signed could not be kept, or somebody else signs: nothing was signed. The same call may succeed
@@ -28,12 +30,14 @@ class KeyUnusable : public Error {
 class KeyIo : public Error {
  public:
   using Error::Error;
+  [[nodiscard]] std::string_view code() const noexcept override { return "key_io"; }
 };
 
 /// Somebody else signs with it, and did so for as long as it was waited for.
 class KeyBusy : public KeyIo {
  public:
   using KeyIo::KeyIo;
+  [[nodiscard]] std::string_view code() const noexcept override { return "key_busy"; }
 };
 
 /// Makes the two files, 0600, and overwrites nothing. A name as ledgers have it (checkpoint.hpp) is that of a

@@ -1,6 +1,8 @@
 // Evidence that shows nothing.
 #pragma once
 
+#include <string_view>
+
 #include "epsilog/accounting/errors.hpp"
 
 namespace epsilog::engine {
@@ -10,6 +12,7 @@ namespace epsilog::engine {
 class NotVerified : public Error {
  public:
   using Error::Error;
+  [[nodiscard]] std::string_view code() const noexcept override { return "not_verified"; }
 };
 
 }  // namespace epsilog::engine

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "epsilog/accounting/errors.hpp"
 
@@ -14,6 +15,7 @@ class PolicyConflict : public Error {
       : Error("another policy was applied meanwhile; the active one has SHA-256 " + active_sha256),
         active_sha256_(active_sha256) {}
   [[nodiscard]] const std::string& active_sha256() const noexcept { return active_sha256_; }
+  [[nodiscard]] std::string_view code() const noexcept override { return "policy_conflict"; }
 
  private:
   std::string active_sha256_;
@@ -23,6 +25,7 @@ class PolicyConflict : public Error {
 class RequestChanged : public Error {
  public:
   using Error::Error;
+  [[nodiscard]] std::string_view code() const noexcept override { return "request_changed"; }
 };
 
 }  // namespace epsilog::engine

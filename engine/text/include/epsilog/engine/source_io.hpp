@@ -1,6 +1,8 @@
 // What can fail while a data source is read.
 #pragma once
 
+#include <string_view>
+
 #include "epsilog/accounting/errors.hpp"
 
 namespace epsilog::engine {
@@ -14,6 +16,7 @@ class SourceIo final : public Error {
   };
   /// The message is one fixed text for each cause.
   explicit SourceIo(Cause cause);
+  [[nodiscard]] std::string_view code() const noexcept override { return "source_io"; }
 };
 
 }  // namespace epsilog::engine

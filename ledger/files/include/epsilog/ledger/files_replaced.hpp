@@ -1,6 +1,8 @@
 // A ledger whose files were moved, removed or replaced while it was open.
 #pragma once
 
+#include <string_view>
+
 #include "epsilog/accounting/errors.hpp"
 
 namespace epsilog::ledger {
@@ -11,6 +13,7 @@ namespace epsilog::ledger {
 class FilesReplaced : public LedgerBusy {
  public:
   using LedgerBusy::LedgerBusy;
+  [[nodiscard]] std::string_view code() const noexcept override { return "ledger_files_replaced"; }
 };
 
 }  // namespace epsilog::ledger

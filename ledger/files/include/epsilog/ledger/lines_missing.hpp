@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "epsilog/ledger/replica.hpp"
 
@@ -19,6 +20,7 @@ class LinesMissing : public LedgerRolledBack {
       : LedgerRolledBack(message), remembered_(remembered), found_(found) {}
   [[nodiscard]] std::int64_t remembered() const noexcept { return remembered_; }
   [[nodiscard]] std::int64_t found() const noexcept { return found_; }
+  [[nodiscard]] std::string_view code() const noexcept override { return "lines_missing"; }
 
  private:
   std::int64_t remembered_;

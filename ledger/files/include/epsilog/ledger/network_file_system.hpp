@@ -1,6 +1,8 @@
 // The error for a ledger whose folder lies on a network file system.
 #pragma once
 
+#include <string_view>
+
 #include "epsilog/accounting/errors.hpp"
 
 namespace epsilog::ledger {
@@ -10,6 +12,7 @@ namespace epsilog::ledger {
 class NetworkFileSystem : public LedgerUnusable {
  public:
   using LedgerUnusable::LedgerUnusable;
+  [[nodiscard]] std::string_view code() const noexcept override { return "network_file_system"; }
 };
 
 }  // namespace epsilog::ledger

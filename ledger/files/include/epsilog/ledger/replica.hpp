@@ -8,6 +8,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "epsilog/accounting/errors.hpp"
@@ -31,6 +32,7 @@ struct Replica {
 class ReplicaUnavailable : public LedgerBusy {
  public:
   using LedgerBusy::LedgerBusy;
+  [[nodiscard]] std::string_view code() const noexcept override { return "replica_unavailable"; }
 };
 
 /// The replica holds what the ledger does not: the ledger was put back to an earlier state, or the two went
@@ -38,6 +40,7 @@ class ReplicaUnavailable : public LedgerBusy {
 class LedgerRolledBack : public LedgerCorrupt {
  public:
   using LedgerCorrupt::LedgerCorrupt;
+  [[nodiscard]] std::string_view code() const noexcept override { return "ledger_rolled_back"; }
 };
 
 /// COMMIT returned, and the lines did not get into the replica: what was recorded stands and is charged, and
@@ -48,6 +51,7 @@ class ReplicaBehind : public Error {
       : Error(message), decisions_(std::move(decisions)) {}
   /// Those of the transaction, in order, without values and not `durable`.
   [[nodiscard]] const std::vector<StoredDecision>& decisions() const noexcept { return decisions_; }
+  [[nodiscard]] std::string_view code() const noexcept override { return "replica_behind"; }
 
  private:
   std::vector<StoredDecision> decisions_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "epsilog/accounting/errors.hpp"
 
@@ -15,6 +16,7 @@ class NeedsFeature : public LedgerUnusable {
   NeedsFeature(const std::string& what, const std::string& feature)
       : LedgerUnusable(what + " needs feature " + feature + ": use a newer Epsilog"), feature_(feature) {}
   [[nodiscard]] const std::string& feature() const noexcept { return feature_; }
+  [[nodiscard]] std::string_view code() const noexcept override { return "needs_feature"; }
 
  private:
   std::string feature_;

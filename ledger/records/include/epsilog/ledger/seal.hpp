@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/merkle_proof.hpp"
@@ -27,6 +28,7 @@ struct SealResult {
 class LedgerSealed : public LedgerUnusable {
  public:
   using LedgerUnusable::LedgerUnusable;
+  [[nodiscard]] std::string_view code() const noexcept override { return "ledger_sealed"; }
 };
 
 }  // namespace epsilog::ledger
