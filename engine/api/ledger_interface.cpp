@@ -1,4 +1,5 @@
 // A ledger as epsilog.hpp shows it: acts on what waits, and reading what is on record.
+#include <chrono>
 #include <utility>
 
 #include "facts.hpp"
@@ -41,6 +42,11 @@ Outcome<Answered> committed_as(const std::shared_ptr<Session>& session, const st
   engine::Answer answer = session->engine.commit(id, by, value, session->bits, detail::usual_alphas());
   answer.asked.key = before.asked.key;  // that of the request, not of the act
   return Maker::outcome<Answered>(session, std::move(answer));
+}
+
+engine::EngineOptions engine_options(const OpenOptions& options) {
+  if (options.wait_ms < 0) throw InvalidParameter("open: a wait is at least 0");
+  return {.wait_ms = options.wait_ms, .stop = options.stop};
 }
 
 }  // namespace
@@ -110,20 +116,22 @@ engine::Engine& Ledger::expert() const noexcept {
   return session_->engine;
 }
 
-Ledger open(const std::string& path) {
-  return over(engine::Engine::open(path));
+Ledger open(const std::string& path, const OpenOptions& options) {
+  return over(engine::Engine::open(path, engine_options(options)));
 }
 Ledger over(engine::Engine engine) {
   return Maker::ledger(std::move(engine));
 }
 
-Ledger create(const std::string& path, const PolicyFile& policy, const std::string& by) {
-  (void)engine::Engine::init(policy.path, path, by);
-  return open(path);
+Ledger create(const std::string& path, const PolicyFile& policy, const std::string& by,
+              const OpenOptions& options) {
+  (void)engine::Engine::init(policy.path, path, by, "", engine_options(options));
+  return open(path, options);
 }
-Ledger create(const std::string& path, const PolicyText& policy, const std::string& by) {
-  (void)engine::init_from_text(policy.yaml, policy.folder, path, by);
-  return open(path);
+Ledger create(const std::string& path, const PolicyText& policy, const std::string& by,
+              const OpenOptions& options) {
+  (void)engine::init_from_text(policy.yaml, policy.folder, path, by, engine_options(options));
+  return open(path, options);
 }
 
 }  // namespace epsilog

@@ -41,6 +41,7 @@ ledger::Options EngineOptions::ledger_options() const {
           .before_commit = before_commit,
           .warn = warn,
           .report_wait = report_wait,
+          .stop = stop,
           .replica = [](const ledger::PolicyVersion& version) {
             return replica_of(Policy::parse_stored(version.yaml, "the active policy"));
           }};

@@ -57,7 +57,13 @@ void CommitQueue::appoint_leader() {
   if (leads != nullptr) send_signal(*leads, QueueEntry::Signal::leads);
 }
 
-CommitQueue::WaitOutcome CommitQueue::await(QueueEntry& entry, Deadline deadline) {
+CommitQueue::WaitOutcome CommitQueue::await(QueueEntry& entry, Deadline deadline,
+                                            const std::stop_token& stop) {
+  // Outlives every lock below: it takes the entry's own.
+  const std::stop_callback wake_to_stop(stop, [&entry] {
+    const std::lock_guard lock(entry.mutex_);
+    entry.signalled_.notify_one();
+  });
   const bool held = entry.due_ > Clock::now();
   {
     const std::lock_guard lock(mutex_);
@@ -65,17 +71,20 @@ CommitQueue::WaitOutcome CommitQueue::await(QueueEntry& entry, Deadline deadline
     add(entry);
   }
   const auto told = [&entry] { return entry.signal_ != QueueEntry::Signal::none; };
+  const auto told_or_stopped = [&] { return told() || stop.stop_requested(); };
   if (held) {
     {
       // Another that is due may wake first, and see to it that this one leads, or is taken.
       std::unique_lock lock(entry.mutex_);
-      if (entry.signalled_.wait_until(lock, entry.due_, told)) return wait_outcome(entry);
+      entry.signalled_.wait_until(lock, entry.due_, told_or_stopped);
+      if (told()) return wait_outcome(entry);
     }
     appoint_leader();
   }
   {
     std::unique_lock lock(entry.mutex_);
-    if (entry.signalled_.wait_until(lock, deadline, told)) return wait_outcome(entry);
+    entry.signalled_.wait_until(lock, deadline, told_or_stopped);
+    if (told()) return wait_outcome(entry);
   }
   {
     const std::lock_guard lock(mutex_);
@@ -84,7 +93,7 @@ CommitQueue::WaitOutcome CommitQueue::await(QueueEntry& entry, Deadline deadline
       return WaitOutcome::late;
     }
   }
-  // Taken, or made to lead, as the deadline passed.
+  // Taken, or made to lead, as the deadline passed or the stop came.
   std::unique_lock lock(entry.mutex_);
   entry.signalled_.wait(lock, told);
   return wait_outcome(entry);

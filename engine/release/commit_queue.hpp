@@ -12,7 +12,7 @@
 //   outside -> waiting  await(), submit()
 //   waiting -> taken    take_group(), by who leads
 //   waiting -> leads    end(), by who led before; next(); await() of any that became due, if nobody leads
-//   waiting -> late     await(), when its deadline passes: it is outside again
+//   waiting -> late     await(), when its deadline passes or its caller stops it: it is outside again
 //   taken   -> served   end(): whoever has left by then, it is recorded
 #pragma once
 
@@ -22,6 +22,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -71,8 +72,8 @@ class CommitQueue final {
   enum class WaitOutcome { leads, served, late };
   /// Waits until somebody has recorded it, or it is its own turn to lead.
   /// Requires  a place that was not used before, and is due by the deadline.
-  /// Ensures   late only if it was not taken by the deadline.
-  [[nodiscard]] WaitOutcome await(QueueEntry& entry, Deadline deadline);
+  /// Ensures   late only if it was not taken by the deadline, or when `stop` was requested.
+  [[nodiscard]] WaitOutcome await(QueueEntry& entry, Deadline deadline, const std::stop_token& stop = {});
 
   /// Its own first, then by turns the oldest that is due of each principal, within the limits of a group.
   /// Requires  the caller leads with `own`, and calls end() with what it took.

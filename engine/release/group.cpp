@@ -11,6 +11,7 @@
 #include "epsilog/ledger/lines_missing.hpp"
 #include "epsilog/ledger/needs_feature.hpp"
 #include "epsilog/ledger/seal.hpp"
+#include "epsilog/ledger/wait_stopped.hpp"
 #include "expiry.hpp"
 
 namespace epsilog::engine {
@@ -40,6 +41,7 @@ CommitQueue::Deadline deadline_of(const CommitQueue::QueueEntry& place, std::chr
 }
 
 [[noreturn]] void throw_in_use(const EngineState& state) {
+  if (state.options.stop.stop_requested()) throw ledger::WaitStopped::of_ledger(state.ledger_path);
   throw LedgerBusy("ledger " + state.ledger_path +
                    " is in use by another thread; retry, or wait longer (--wait)");
 }
@@ -55,6 +57,8 @@ std::exception_ptr own_copy(const std::exception_ptr& fault) {
         ledger::LinesMissing(std::string(error.what()), error.remembered(), error.found()));
   } catch (const ledger::FilesReplaced& error) {
     return std::make_exception_ptr(ledger::FilesReplaced(std::string(error.what())));
+  } catch (const ledger::WaitStopped& error) {
+    return std::make_exception_ptr(ledger::WaitStopped(std::string(error.what())));
   } catch (const ledger::LedgerRolledBack& error) {
     return std::make_exception_ptr(ledger::LedgerRolledBack(std::string(error.what())));
   } catch (const LedgerBusy& error) {
@@ -212,7 +216,8 @@ void commit_group(EngineState& state, GroupMember& own, LockWait patience) noexc
 }
 
 void record_in_group(EngineState& state, GroupMember& member, LockWait patience) {
-  switch (state.commit_queue().await(member, deadline_of(member, lock_wait_limit(state, patience)))) {
+  switch (state.commit_queue().await(member, deadline_of(member, lock_wait_limit(state, patience)),
+                                     state.options.stop)) {
     case CommitQueue::WaitOutcome::leads:
       commit_group(state, member, patience);
       return;
@@ -231,7 +236,8 @@ SoloTickGroup::SoloTickGroup(EngineState& state, const std::string& principal, C
   taken_.push_back(&*entry_);
   entry_->set_due(state.ticks()->due(arrived), arrived);
   const auto deadline = deadline_of(*entry_, lock_wait_limit(state, LockWait::full));
-  if (commit_queue_.await(*entry_, deadline) == CommitQueue::WaitOutcome::late) throw_in_use(state);
+  if (commit_queue_.await(*entry_, deadline, state.options.stop) == CommitQueue::WaitOutcome::late)
+    throw_in_use(state);
 }
 
 SoloTickGroup::~SoloTickGroup() {

@@ -65,7 +65,7 @@ void commit_group(EngineState& state, GroupMember& own, LockWait patience) noexc
 /// beside it, until it is destroyed. Without ticks it is nothing.
 class SoloTickGroup final {
  public:
-  /// Throws  LedgerBusy if its turn did not come in time.
+  /// Throws  LedgerBusy if its turn did not come in time; WaitStopped.
   SoloTickGroup(EngineState& state, const std::string& principal, CommitQueue::Deadline arrived);
   SoloTickGroup(const SoloTickGroup&) = delete;
   SoloTickGroup& operator=(const SoloTickGroup&) = delete;

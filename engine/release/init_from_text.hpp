@@ -11,6 +11,6 @@ namespace epsilog::engine {
 /// it "policy".
 /// Throws  likewise.
 InitReport init_from_text(const std::string& yaml, const std::string& folder, const std::string& ledger_path,
-                          const std::string& by);
+                          const std::string& by, const EngineOptions& options = {});
 
 }  // namespace epsilog::engine

@@ -332,11 +332,12 @@ InitReport Engine::init(const std::string& policy_path, const std::string& ledge
 }
 
 InitReport init_from_text(const std::string& yaml, const std::string& folder, const std::string& ledger_path,
-                          const std::string& by) {
+                          const std::string& by, const EngineOptions& options) {
   check_name(by, "by");
   const std::string file = "policy";
   return create_ledger(checked_policy(yaml, file), file,
-                       folder_of((std::filesystem::path(folder) / file).string()), ledger_path, by, "", {});
+                       folder_of((std::filesystem::path(folder) / file).string()), ledger_path, by, "",
+                       options);
 }
 
 namespace {

@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <stop_token>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "epsilog/accounting/errors.hpp"
+#include "epsilog/ledger/wait_stopped.hpp"
 #include "lock_holder.hpp"
 
 namespace epsilog::ledger {
@@ -32,8 +34,9 @@ class WriterQueue final {
   /// Throws  LedgerBusy if there can be no thread.
   static void enqueue(const std::shared_ptr<WriterQueue>& self);
   /// Requires  enqueue() was called since the last outcome.
-  /// Returns   nothing if the time comes before the lock does; else 0, and we have it, or the system's error.
-  [[nodiscard]] std::optional<int> outcome_until(Deadline time);
+  /// Returns   nothing if the time comes before the lock does, or `stop` is requested; else 0, and we have it,
+  ///           or the system's error.
+  [[nodiscard]] std::optional<int> outcome_until(Deadline time, const std::stop_token& stop);
   /// What the thread gets it gives back, until somebody has it stand again.
   void stop_waiting();
   /// Nobody asks again: the thread leaves the turnstile, and ends once it waits for nothing.
@@ -104,9 +107,14 @@ void WriterQueue::wait_for_lock_when_asked() {
   }
 }
 
-std::optional<int> WriterQueue::outcome_until(Deadline time) {
+std::optional<int> WriterQueue::outcome_until(Deadline time, const std::stop_token& stop) {
+  // Made before the lock is taken and destroyed after it is given back: it takes the lock itself.
+  const std::stop_callback wake(stop, [this] {
+    const std::lock_guard guard(mutex_);
+    changed_.notify_all();
+  });
   std::unique_lock guard(mutex_);
-  changed_.wait_until(guard, time, [this] { return outcome_.has_value(); });
+  changed_.wait_until(guard, time, [&] { return outcome_.has_value() || stop.stop_requested(); });
   return std::exchange(outcome_, std::nullopt);
 }
 
@@ -144,17 +152,22 @@ Deadline deadline_after(std::chrono::milliseconds wait) {
   return std::chrono::steady_clock::now() + std::clamp(wait, std::chrono::milliseconds(0), kLongest);
 }
 
-bool ThreadQueue::take(Deadline deadline) {
+bool ThreadQueue::take(Deadline deadline, const std::stop_token& stop) {
+  QueuedThread mine;
+  // As in outcome_until(): outside the lock at both ends.
+  const std::stop_callback wake(stop, [this, &mine] {
+    const std::lock_guard guard(mutex_);
+    mine.changed.notify_one();
+  });
   std::unique_lock guard(mutex_);
   if (!taken_) {
     taken_ = true;
     return true;
   }
-  QueuedThread mine;
   waiting_.push_back(&mine);
-  const bool handed = mine.changed.wait_until(guard, deadline, [&mine] { return mine.handed; });
-  if (!handed) std::erase(waiting_, &mine);
-  return handed;
+  mine.changed.wait_until(guard, deadline, [&] { return mine.handed || stop.stop_requested(); });
+  if (!mine.handed) std::erase(waiting_, &mine);
+  return mine.handed;
 }
 
 void ThreadQueue::give_back() {
@@ -199,14 +212,15 @@ bool ProcessLock::try_to_take() {
 }
 
 bool ProcessLock::wait_in_queue(Deadline deadline,
-                                accounting::CallbackRef<void(const std::string&)> report_wait) {
-  if (std::chrono::steady_clock::now() >= deadline) return false;
+                                accounting::CallbackRef<void(const std::string&)> report_wait,
+                                const std::stop_token& stop) {
+  if (stop.stop_requested() || std::chrono::steady_clock::now() >= deadline) return false;
   WriterQueue::enqueue(writer_queue_);
   const Deadline until_said = deadline_after(kReportHolderAfter);
-  std::optional<int> outcome = writer_queue_->outcome_until(std::min(until_said, deadline));
-  if (!outcome && until_said < deadline) {
+  std::optional<int> outcome = writer_queue_->outcome_until(std::min(until_said, deadline), stop);
+  if (!outcome && until_said < deadline && !stop.stop_requested()) {
     report_lock_holder(files_, report_wait);
-    outcome = writer_queue_->outcome_until(deadline);
+    outcome = writer_queue_->outcome_until(deadline, stop);
   }
   if (!outcome) return false;
   if (*outcome != 0) throw_refused("cannot lock " + files_.lock(), *outcome);
@@ -229,11 +243,15 @@ bool ProcessLock::keep_if_current() {
   return true;
 }
 
-void ProcessLock::take(Deadline deadline, accounting::CallbackRef<void(const std::string&)> report_wait) {
+void ProcessLock::take(Deadline deadline, accounting::CallbackRef<void(const std::string&)> report_wait,
+                       const std::stop_token& stop) {
   do {
     open_files();
     try {
-      if (!try_to_take() && !wait_in_queue(deadline, report_wait)) throw_lock_timeout(files_);
+      if (!try_to_take() && !wait_in_queue(deadline, report_wait, stop)) {
+        if (stop.stop_requested()) throw WaitStopped::of_ledger(files_.database);
+        throw_lock_timeout(files_);
+      }
     } catch (...) {
       leave_queue();
       throw;
@@ -242,12 +260,12 @@ void ProcessLock::take(Deadline deadline, accounting::CallbackRef<void(const std
   } while (!keep_if_current());
 }
 
-bool ProcessLock::take_until(Deadline deadline) {
+bool ProcessLock::take_until(Deadline deadline, const std::stop_token& stop) {
   do {
     open_files();
     bool taken = false;
     try {
-      taken = try_to_take() || wait_in_queue(deadline, {});
+      taken = try_to_take() || wait_in_queue(deadline, {}, stop);
     } catch (...) {
       leave_queue();
       throw;

@@ -21,6 +21,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 
 #include "ledger_files.hpp"
@@ -39,8 +40,8 @@ using Deadline = std::chrono::steady_clock::time_point;
 /// and wakes nobody else: of many that wait, all but one would only find that it is not theirs. Thread-safe.
 class ThreadQueue final {
  public:
-  /// False if the deadline passes first.
-  [[nodiscard]] bool take(Deadline deadline);
+  /// False if the deadline passes first, or `stop` is requested while it would have to wait.
+  [[nodiscard]] bool take(Deadline deadline, const std::stop_token& stop = {});
   void give_back();
 
  private:
@@ -66,13 +67,14 @@ class ProcessLock final {
 
   /// Who waits for more than a second tells `report_wait` whom for.
   /// Requires  it is not taken.
-  /// Throws  LedgerBusy if the deadline passes first, saying who has it; LedgerBusy or LedgerUnusable if the
-  ///         lock files cannot be made.
-  void take(Deadline deadline, accounting::CallbackRef<void(const std::string&)> report_wait = {});
-  /// False if the deadline passes first. One that is over: in the line but without waiting in it, false if
-  /// anybody has the lock or stands before us.
+  /// Throws  LedgerBusy if the deadline passes first, saying who has it; WaitStopped if `stop` is requested while
+  ///         it would have to wait; LedgerBusy or LedgerUnusable if the lock files cannot be made.
+  void take(Deadline deadline, accounting::CallbackRef<void(const std::string&)> report_wait = {},
+            const std::stop_token& stop = {});
+  /// False if the deadline passes first, or `stop` is requested. A deadline that is over: in the line but without
+  /// waiting in it, false if anybody has the lock or stands before us.
   /// Requires and Throws  as take, of the lock files.
-  [[nodiscard]] bool take_until(Deadline deadline);
+  [[nodiscard]] bool take_until(Deadline deadline, const std::stop_token& stop = {});
   /// Repeatable.
   void give_back() noexcept;
   /// L.lock, to be read and written.
@@ -83,7 +85,8 @@ class ProcessLock final {
   void open_files();
   [[nodiscard]] bool try_to_take();
   [[nodiscard]] bool wait_in_queue(Deadline deadline,
-                                   accounting::CallbackRef<void(const std::string&)> report_wait);
+                                   accounting::CallbackRef<void(const std::string&)> report_wait,
+                                   const std::stop_token& stop);
   [[nodiscard]] bool keep_if_current();
   void leave_queue() noexcept;
   void drop_queue() noexcept;

@@ -261,7 +261,7 @@ Restoration Ledger::restore(const std::string& path, const std::string& backup, 
   require_no_network(files, options);
   require_nothing_there(files);
   ProcessLock lock(files);
-  lock.take(deadline_after(options.wait), options.report_wait);
+  lock.take(deadline_after(options.wait), options.report_wait, options.stop);
   require_unused_location(files, lock.file());
   RestoreRun restoring(files, steps, options, read_end_mark(lock.file()));
   try {

@@ -98,7 +98,7 @@ bool make_ledger_file(const std::string& path, const Options& options,
   require_no_network(files, options);
   require_nothing_there(files);
   ProcessLock lock(files);
-  lock.take(deadline_after(options.wait), options.report_wait);
+  lock.take(deadline_after(options.wait), options.report_wait, options.stop);
   const NewLedgerTarget place{
       .files = files, .remembered = read_end_mark(lock.file()), .lock_file = lock.file()};
   const NewLedgerFile temporary(files);

@@ -11,6 +11,7 @@
 
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/ledger/files_replaced.hpp"
+#include "epsilog/ledger/wait_stopped.hpp"
 #include "file_system.hpp"
 #include "file_verdict.hpp"
 #include "known_features.hpp"
@@ -229,15 +230,20 @@ void LedgerState::leave_thread_queue() noexcept {
   thread_queue_.give_back();
 }
 
+void LedgerState::require_wait_wanted() const {
+  if (options_.stop.stop_requested()) throw WaitStopped::of_ledger(files_.database);
+}
+
 void LedgerState::take_writer_lock() {
   require_writer();
   const Deadline deadline = deadline_after(options_.wait);
-  if (!thread_queue_.take(deadline)) {
+  if (!thread_queue_.take(deadline, options_.stop)) {
+    require_wait_wanted();
     throw LedgerBusy("ledger " + files_.database +
                      " is in use by another thread; retry, or wait longer (--wait)");
   }
   try {
-    process_lock_.take(deadline, options_.report_wait);
+    process_lock_.take(deadline, options_.report_wait, options_.stop);
     prepare_to_write();
   } catch (...) {
     leave_thread_queue();
@@ -248,12 +254,16 @@ void LedgerState::take_writer_lock() {
 bool LedgerState::take_writer_lock_within(std::chrono::milliseconds wait) {
   require_writer();
   const Deadline deadline = deadline_after(wait);
-  if (!thread_queue_.take(deadline)) return false;
+  if (!thread_queue_.take(deadline, options_.stop)) {
+    require_wait_wanted();
+    return false;
+  }
   try {
-    const bool taken = process_lock_.take_until(deadline);
+    const bool taken = process_lock_.take_until(deadline, options_.stop);
     if (taken) {
       prepare_to_write();
     } else {
+      require_wait_wanted();
       leave_thread_queue();
     }
     return taken;
@@ -368,6 +378,7 @@ std::int64_t LedgerState::durable_below(std::int64_t seq) {
       report_lock_holder(files_, options_.report_wait);
       said = true;
     }
+    require_wait_wanted();
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, kLongestPause);
   }

@@ -82,7 +82,7 @@ class LedgerState final {
   [[nodiscard]] std::optional<std::string> poison_reason() const;
 
   /// Waits for the turn to write.
-  /// Throws  InvalidParameter (read-only, fork), LedgerBusy, LedgerIo (poisoned), LedgerUnusable,
+  /// Throws  InvalidParameter (read-only, fork), LedgerBusy, WaitStopped, LedgerIo (poisoned), LedgerUnusable,
   ///         FilesReplaced.
   void take_writer_lock();
   /// The same, waiting no longer than that: false if it is not to be had in that time. 0: if somebody has it
@@ -157,6 +157,9 @@ class LedgerState final {
   void renew_writer_that_failed();
   void prepare_to_write();
   void leave_thread_queue() noexcept;
+  /// Called where a wait goes on.
+  /// Throws  WaitStopped if Options::stop is requested.
+  void require_wait_wanted() const;
   /// Throws  FilesReplaced unless the names lead to what `open` has open, if given; this ledger is over then.
   void require_in_place(const Connection* open);
   void require_not_over() const;

@@ -37,6 +37,7 @@ std::int64_t LedgerState::replicated_lines(std::int64_t index, std::int64_t repl
     // Whoever has the turn may be between its COMMIT and that.
     if (is_writer_lock_taken()) {
       if (std::chrono::steady_clock::now() >= deadline) return size;
+      require_wait_wanted();
       std::this_thread::sleep_for(kPause);
     } else if (std::exchange(tried, true)) {
       return size;

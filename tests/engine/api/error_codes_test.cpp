@@ -13,6 +13,7 @@
 #include "epsilog/ledger/lines_missing.hpp"
 #include "epsilog/ledger/replica.hpp"
 #include "epsilog/ledger/unreadable_row.hpp"
+#include "epsilog/ledger/wait_stopped.hpp"
 #include "support/catch.hpp"
 
 using namespace epsilog;
@@ -100,6 +101,7 @@ TEST_CASE("error code: is that of the kind itself, also where it is caught as th
   CHECK(code(Error("")) == "error");
   CHECK(code(InvalidParameter("")) == "invalid_parameter");
   CHECK(code(LedgerBusy("")) == "ledger_busy");
+  CHECK(code(ledger::WaitStopped("")) == "wait_stopped");
   CHECK(code(ledger::ReplicaUnavailable("")) == "replica_unavailable");
   CHECK(code(ledger::LedgerRolledBack("")) == "ledger_rolled_back");
   CHECK(code(ledger::LinesMissing("", 2, 1)) == "lines_missing");

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -192,9 +193,17 @@ class Ledger final {
   std::shared_ptr<detail::Session> session_;
 };
 
+/// How a ledger is opened.
+struct OpenOptions {
+  /// How long a call waits for another writer, in milliseconds; then it throws LedgerBusy. 0: it does not wait.
+  std::int64_t wait_ms = 30'000;
+  /// Stops every such wait: a call that waits, or would have to, throws a LedgerBusy whose code() is
+  /// "wait_stopped". A call that need not wait goes on as ever.
+  std::stop_token stop = {};
+};
 /// Opens a ledger. Nothing is recorded before the first question that is asked.
-/// Throws  reading; EntropyUnavailable.
-[[nodiscard]] Ledger open(const std::string& path);
+/// Throws  reading; EntropyUnavailable; InvalidParameter for a wait below 0.
+[[nodiscard]] Ledger open(const std::string& path, const OpenOptions& options = {});
 /// Puts this interface over an engine, which was opened as the expert layer lets you.
 /// Throws  EntropyUnavailable.
 [[nodiscard]] Ledger over(engine::Engine engine);
@@ -211,7 +220,9 @@ struct PolicyText {
 /// Creates a ledger and opens it; `by` is the curator's name, as the ledger shall have it.
 /// Throws  PolicyError with every fault; LedgerUnusable if something is at that path already; SourceError;
 ///         InvalidParameter for `by`; writing.
-[[nodiscard]] Ledger create(const std::string& path, const PolicyFile& policy, const std::string& by);
-[[nodiscard]] Ledger create(const std::string& path, const PolicyText& policy, const std::string& by);
+[[nodiscard]] Ledger create(const std::string& path, const PolicyFile& policy, const std::string& by,
+                            const OpenOptions& options = {});
+[[nodiscard]] Ledger create(const std::string& path, const PolicyText& policy, const std::string& by,
+                            const OpenOptions& options = {});
 
 }  // namespace epsilog

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "epsilog/accounting/callback.hpp"
@@ -53,6 +54,8 @@ struct EngineOptions {
   accounting::Callback<void(const std::string&)> warn = {};
   /// Told, only after a second, who it is that a call waits for.
   accounting::Callback<void(const std::string&)> report_wait = {};
+  /// Stops every wait for another writer: a call that waits, or would have to, throws ledger::WaitStopped.
+  std::stop_token stop = {};
 
   /// Where they are set, a policy is applied and a source relocated only if its files are below them, and a
   /// source that is not is not read.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "epsilog/accounting/callback.hpp"
@@ -29,6 +30,9 @@ struct Options {
   bool accept_missing_lines = false;
   /// Told in one sentence, and only after a second, who it is that a call waits for. Must not use the ledger.
   accounting::Callback<void(const std::string&)> report_wait = {};
+  /// Stops every wait for another writer, of this thread or process or another: a call that waits, and a later
+  /// one that would have to, throws WaitStopped. A call that need not wait goes on as ever.
+  std::stop_token stop = {};
   /// The replica that a policy version names, if any. Asked by who writes; must not use the ledger. What it
   /// throws comes out of begin(), commit() and create(). Without it a ledger that has a replica cannot be
   /// written to.

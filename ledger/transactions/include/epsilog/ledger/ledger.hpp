@@ -281,8 +281,8 @@ class Ledger final {
   /// Why nobody may write, if so; readers should warn.
   [[nodiscard]] std::optional<std::string> poison_reason() const;
 
-  /// Waits for the turn, at most Options::wait. A thread that already holds a transaction of this
-  /// ledger would wait for itself.
+  /// Waits for the turn, at most Options::wait and until Options::stop (WaitStopped). A thread that already holds a
+  /// transaction of this ledger would wait for itself.
   /// Throws  LedgerBusy, FilesReplaced too; LedgerIo (poisoned); LedgerUnusable, LedgerSealed too;
   ///         InvalidParameter.
   [[nodiscard]] Transaction begin();
