@@ -1,13 +1,11 @@
-// Counts of cells, proportions and distinct values from the question to the audit: what is drawn, charged,
-// recorded, replayed, permitted and found wrong.
+// Counts of cells, proportions and distinct values: what permits them, what a policy says of them, and their
+// accuracy. Their journey to the audit is in statistic_journey_test.cpp.
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
-#include "epsilog/engine/dummy_release.hpp"
 #include "epsilog/engine/forecast.hpp"
 #include "epsilog/engine/policy_diff.hpp"
 #include "implied_object.hpp"
-#include "later_policy.hpp"
 #include "plan.hpp"
 #include "support/catch.hpp"
 
@@ -25,74 +23,6 @@ const std::string kWhole = kNamed + "    release: {default: {mechanism: discrete
 const std::string kBeyondDoubt = "1000";
 
 }  // namespace
-
-TEST_CASE("counted statistics: beyond all doubt they are those of the rows that are kept",
-          "[engine][counted][exact]") {
-  auto [clinic, engine] = Open<Clinic>("epsilon: 100000", kWhole);
-  const auto values = [&](const char* statistic, std::optional<std::string> by = std::nullopt) {
-    const Answer answer = release(engine, request(statistic, kBeyondDoubt, "", std::move(by)));
-    REQUIRE(answer.recorded.granted);
-    return answer.released.values;
-  };
-  CHECK(values("count:age") == std::vector<Rational>{5});
-  CHECK(values("count:age", "ward") == std::vector<Rational>{3, 2, 0});
-  CHECK(values("distinct:ward") == std::vector<Rational>{3});
-  CHECK(values("distinct:ward", "ward") == std::vector<Rational>{1, 1, 1});
-  CHECK(values("proportion:ward:A") == std::vector<Rational>{Rational(1, 2)});
-  CHECK(values("proportion:ward:A", "ward") == std::vector<Rational>{1, 0, 0});
-  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
-}
-
-TEST_CASE("counted statistics: what is recorded is what was proved, and a retry is free",
-          "[engine][counted][G5]") {
-  auto [clinic, engine] = Open<Clinic>("epsilon: 3", kNamed);
-  const Answer share = release(engine, request("proportion:ward:A", "0.6", "monday"));
-  REQUIRE(share.recorded.granted);
-  CHECK(share.asked.statistic == "proportion:ward:A");
-  REQUIRE(share.planned.record.components.size() == 1);
-  const ledger::ComponentRecord& drawn = share.planned.record.components[0];
-  CHECK(drawn.statistic == "rows_of_value");
-  CHECK(drawn.sensitivity == 3);
-  CHECK(drawn.coordinates == 2);
-  CHECK(drawn.epsilon.text() == "0.6");
-  CHECK(share.planned.post_processing == accounting::PostProcessing::Kind::proportion);
-  REQUIRE(share.released.component_values.size() == 1);
-  REQUIRE(share.released.component_values[0].size() == 2);
-  CHECK((share.released.values[0] >= 0 && share.released.values[0] <= 1));
-  const Answer again = release(engine, request("proportion:ward:A", "0.6", "monday"));
-  CHECK(again.recorded.replayed);
-  CHECK(again.released.component_values == share.released.component_values);
-  CHECK(release(engine, request("proportion:ward:B", "0.6", "monday")).recorded.granted == false);
-  const Answer count = release(engine, request("count:age", "0.5"));
-  CHECK(count.planned.record.components.at(0).statistic == "count");
-  CHECK(count.planned.record.components.at(0).sensitivity == 3);
-  CHECK(count.released.values.at(0).get_den() == 1);  // snapped, then rounded
-  const Answer kinds = release(engine, request("distinct:ward", "0.5", "", "ward"));
-  CHECK(kinds.planned.record.components.at(0).statistic == "distinct");
-  CHECK(kinds.planned.record.components.at(0).sensitivity == 3);
-  CHECK(kinds.planned.record.components.at(0).coordinates == 3);
-  CHECK(spent(engine) == "1.6");
-  std::vector<std::string> told;
-  engine.history("", 0, [&](const Answer& one) { told.push_back(one.asked.statistic); });
-  CHECK(told ==
-        std::vector<std::string>{"proportion:ward:A", "proportion:ward:B", "count:age", "distinct:ward"});
-  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
-}
-
-TEST_CASE("counted statistics: Gaussian noise is calibrated to their L2 sensitivities",
-          "[engine][counted][exact]") {
-  auto [clinic, engine] = Open<Clinic>("measure: zcdp, rho: 50",
-                                       kNamed + "    release: {default: {mechanism: discrete_gaussian}}\n");
-  for (const char* statistic : {"count:age", "proportion:ward:C", "distinct:ward"}) {
-    engine::Request asked = request(statistic, "0", "", "ward");
-    asked.rho = Rational(1, 10);
-    const Answer answer = release(engine, asked);
-    REQUIRE(answer.recorded.granted);
-    CHECK(answer.planned.record.components.at(0).sensitivity_l2_squared == std::optional(Rational(9)));
-    CHECK(answer.planned.record.components.at(0).rho.value() <= Rational(1, 10));
-  }
-  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
-}
 
 TEST_CASE("statistics that are asked only by name: their arrival is looser, and leaving them out tighter",
           "[engine][counted][quantile][ratio][policy]") {
@@ -189,49 +119,6 @@ TEST_CASE("counted statistics: accuracy is known beforehand of counts, of a prop
   REQUIRE(advised.planned.advice.size() == 1);
   CHECK(advised.planned.advice[0].find("(policy: release.count_of)") != std::string::npos);
   CHECK(engine.plan(request("proportion:ward:A", "0.5"), {alpha}).planned.advice.empty());
-}
-
-TEST_CASE("counted statistics: what every row has is not asked for, by any way to ask",
-          "[engine][counted][G8]") {
-  std::string more = kNamed;
-  const Clinic clinic("epsilon: 3", kNamed);
-  std::string yaml = clinic_policy("epsilon: 3", more);
-  yaml.replace(yaml.find("[0, 110]}"), 9, "[0, 110], missing: 50}");
-  clinic.folder.write("policy.yaml", yaml);
-  TemporaryFolder folder;
-  folder.write("visits.csv", kVisits);
-  folder.write("policy.yaml", yaml);
-  (void)Engine::init(folder.path("policy.yaml"), folder.path("L"), "curator");
-  Engine engine = Engine::open(folder.path("L"));
-  const engine::Request asked = request("count:age", "0.1");
-  const auto told = says("the policy says what stands for a missing one; ask for count");
-  CHECK_THROWS_WITH(release(engine, asked), told);
-  CHECK_THROWS_WITH(engine.plan(asked, {}), told);
-  CHECK_THROWS_WITH(engine.forecast(asked, {}), told);
-  mechanisms::SystemBits bits;
-  CHECK_THROWS_WITH(engine::dummy_release(engine::checked_policy(yaml, "p.yaml"), asked, bits, {}), told);
-  CHECK(release(engine, request("count:cost", "0.1")).recorded.granted);
-  CHECK(spent(engine) == "0.1");
-}
-
-TEST_CASE("counted statistics: a request that waits is planned otherwise where other values are counted",
-          "[engine][counted][later]") {
-  const auto plan = [](const char* values, const char* statistic) {
-    std::string yaml = clinic_policy("epsilon: 3", kNamed);
-    yaml.replace(yaml.find("[A, B, C]"), 9, values);
-    const engine::Policy policy = engine::checked_policy(yaml, "p.yaml");
-    return engine::make_plan(policy.datasets()[0], request(statistic, "0.5"));
-  };
-  const auto otherwise = [&](const char* statistic, const char* before, const char* after) {
-    engine::Terms asked, now;
-    asked.plan = std::make_shared<engine::Plan>(plan(before, statistic));
-    now.plan = std::make_shared<engine::Plan>(plan(after, statistic));
-    return engine::plan_differences(asked, now);
-  };
-  CHECK(otherwise("distinct:ward", "[A, B, C]", "[A, B, C]").empty());
-  CHECK(otherwise("distinct:ward", "[A, B, C]", "[A, B, D]") ==
-        std::vector<std::string>{"values that are counted"});
-  CHECK(otherwise("proportion:ward:A", "[A, B, C]", "[A, B, D]").empty());
 }
 
 TEST_CASE("counted statistics: cells of a count of cells are suppressed as those of a count, others are not",

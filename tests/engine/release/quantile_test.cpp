@@ -1,4 +1,5 @@
-// Quantiles from the question to the audit: what is selected, charged, recorded, replayed and found wrong.
+// Quantiles: what they cost, what permits them, and what is known of them beforehand. Their journey to the
+// audit is in statistic_journey_test.cpp.
 #include "clinic.hpp"
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/checked_policy.hpp"
@@ -15,123 +16,7 @@ namespace {
 
 const std::string kNamed = "    allow: {statistics: [count, sum, value, quantile]}\n";
 
-/// Where the data decide: no other value is selected with a probability above 1e-100.
-const std::string kBeyondDoubt = "1000";
-
 }  // namespace
-
-TEST_CASE("quantile release: beyond all doubt it is that of the rows that are kept",
-          "[engine][quantile][exact]") {
-  auto [clinic, engine] = Open<Clinic>("epsilon: 100000", kNamed);
-  // Ages 34 34 71 55 18, one missing; costs 120.50 80.00 4000.25 99.99 5000 12.00.
-  CHECK(release(engine, request("median:age", kBeyondDoubt)).released.values == std::vector<Rational>{34});
-  CHECK(release(engine, request("quantile:cost:0.9", kBeyondDoubt)).released.values ==
-        std::vector<Rational>{5000});
-  const Answer several = release(engine, request("quantiles:age:0.1,0.5,0.7", "10000"));
-  CHECK(several.released.values == std::vector<Rational>{18, 34, 55});
-  CHECK(several.planned.record.cells.lists() == std::vector<std::vector<std::string>>{{"0.1", "0.5", "0.7"}});
-  const Answer by = release(engine, request("quantile:age:0.6", "10000", "", "ward"));
-  CHECK(by.planned.record.cells.lists() == std::vector<std::vector<std::string>>{{"A", "B", "C"}});
-  REQUIRE(by.released.values.size() == 3);
-  CHECK(by.released.values[0] == 34);
-  CHECK(by.released.values[1] == 55);
-  CHECK(by.released.values[2] >= 0);
-  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
-}
-
-TEST_CASE("quantile release: what is recorded is what was proved, and a retry is free",
-          "[engine][quantile][G5]") {
-  auto [clinic, engine] = Open<Clinic>("epsilon: 3", kNamed);
-  const Answer answer = release(engine, request("quantiles:age:0.25,0.5,0.75", "0.6", "monday"));
-  REQUIRE(answer.recorded.granted);
-  const ledger::ReleaseRecord& record = answer.planned.record;
-  CHECK(record.mechanism == "permute_and_flip");
-  CHECK(record.arithmetic == "exact");
-  CHECK(record.charged.text() == "0.6");
-  CHECK(record.adjusted == Rational(3, 5));
-  REQUIRE(record.components.size() == 1);
-  const ledger::ComponentRecord& component = record.components[0];
-  CHECK(component.statistic == "quantile");
-  CHECK(component.sensitivity == Rational(3, 2));  // k max(1/2, 1/2)
-  CHECK(component.scale == 10);                    // 2 D levels / epsilon
-  CHECK(component.grid == 1);
-  CHECK_FALSE(component.rho.has_value());
-  CHECK_FALSE(component.bound.has_value());
-  CHECK(spent(engine) == "0.6");
-  const Answer again = release(engine, request("quantiles:age:0.25,1/2,0.750", "0.6", "monday"));
-  CHECK(again.recorded.replayed);
-  CHECK(again.released.values == answer.released.values);
-  CHECK(spent(engine) == "0.6");
-  engine.history("", 0, [&](const Answer& told) {
-    CHECK(told.asked.statistic == "quantiles:age:0.25,0.5,0.75");
-    CHECK(told.released.values == answer.released.values);
-  });
-}
-
-TEST_CASE("quantile release: several by a column are each cell's own, and are recorded as they were asked",
-          "[engine][quantile][table][G5]") {
-  auto [clinic, engine] = Open<Clinic>("epsilon: 100000", kNamed);
-  // Ages 34 71 18 in A, 34 55 in B, one missing in C.
-  const Answer by = release(engine, request("quantiles:age:0.2,0.6,0.9", "20000", "monday", "ward"));
-  REQUIRE(by.recorded.granted);
-  const ledger::ReleaseRecord& record = by.planned.record;
-  CHECK(record.cells.lists() ==
-        std::vector<std::vector<std::string>>{{"A", "B", "C"}, {"0.2", "0.6", "0.9"}});
-  CHECK(record.cells.keys_of(5) == std::vector<std::optional<std::string>>{"B", "0.9"});
-  const std::vector<Rational>& values = by.released.values;
-  REQUIRE(values.size() == 9);
-  CHECK(std::vector<Rational>(values.begin(), values.begin() + 5) ==
-        std::vector<Rational>{18, 34, 71, 34, 55});
-  CHECK(values[5] >= 55);  // what lies above the second is no row, and any value
-  CHECK((values[6] <= values[7] && values[7] <= values[8]));
-  REQUIRE(record.components.size() == 1);
-  CHECK(record.components[0].sensitivity ==
-        Rational(9, 4));  // k max(3/4, 1/4), of the third among what is left
-  CHECK(record.components[0].scale == 2 * Rational(9, 4) * 2 / 20000);
-  CHECK(record.components[0].coordinates == 3);
-  CHECK(by.planned.accuracy.size() == 3);
-  CHECK(spent(engine) == "20000");
-  Engine other = clinic.open();
-  const Answer again = release(other, request("quantiles:age:1/5,0.60,0.9", "20000", "monday", "ward"));
-  CHECK(again.recorded.replayed);
-  CHECK(again.released.values == values);
-  CHECK(again.planned.record == record);
-  CHECK(other.show(by.recorded.decision_id, {}).planned.record.cells == record.cells);
-  // Without the column, or of other quantiles, it is another question.
-  for (const engine::Request& asked : {request("quantiles:age:0.2,0.6,0.9", "20000", "monday"),
-                                       request("quantiles:age:0.2,0.6", "20000", "monday", "ward")})
-    CHECK(reason_codes(release(other, asked)) == std::vector{RefusalCode::key_conflict});
-  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
-}
-
-TEST_CASE("quantile release: several by columns wait, are rows of a batch and are replayed like any answer",
-          "[engine][quantile][table][batch][reservations]") {
-  auto [clinic, engine] = Open<Clinic>("epsilon: 10", kNamed);
-  engine::Request kept = held(request("quantiles:cost:0.25,0.75", "0.5", "a", "ward"));
-  const Answer waits = engine.reserve(kept, {});
-  REQUIRE(waits.recorded.state == engine::RequestState::reserved);
-  const Answer committed = commit(engine, waits.recorded.decision_id);
-  REQUIRE(committed.recorded.granted);
-  CHECK(committed.released.values.size() == 6);
-  engine::Request rows;
-  rows.dataset = "clinic";
-  rows.principal = "alice";
-  for (const engine::Request& row :
-       {request("quantiles:age:0.25,0.75", "0.5", "", "ward"), request("count", "0.25")})
-    rows.rows.push_back({row.question, row.epsilon, row.delta, row.rho});
-  const Answer batch = release(engine, rows);
-  REQUIRE(batch.recorded.granted);
-  CHECK(batch.rows[0].released.values.size() == 6);
-  CHECK(batch.rows[0].planned.record.cells.lists().back() == std::vector<std::string>{"0.25", "0.75"});
-  CHECK(batch.rows[1].released.values.size() == 1);
-  CHECK(spent(engine) == "1.25");
-  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
-  const auto without_accuracy = [&] {
-    return engine.forecast_of_accuracy(request("quantiles:age:0.25,0.75", "0.5", "", "ward"),
-                                       {Rational(1, 20), Rational(5)}, {Rational(1, 20)});
-  };
-  CHECK_THROWS_WITH(without_accuracy(), says("depends on the data; ask for them one by one"));
-}
 
 TEST_CASE("quantile release: who counts in rho or Renyi orders pays an eighth of the square of epsilon",
           "[engine][quantile][exact]") {

@@ -1,4 +1,5 @@
-// Answers by several columns: what is in their cells, what is recorded and found again, what is refused.
+// Answers by several columns: what is in their cells, and what is refused. Their journey to the audit is in
+// statistic_journey_test.cpp.
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "banded_clinic.hpp"
@@ -17,7 +18,6 @@ using namespace engine;
 
 namespace {
 
-using Keys = std::vector<std::string>;
 using CellKeys = std::vector<std::optional<std::string>>;
 
 const std::string kDiscrete = "    release: {default: {mechanism: discrete_laplace}}\n";
@@ -26,23 +26,6 @@ const std::string kDiscrete = "    release: {default: {mechanism: discrete_lapla
 const std::string kNoiseless = "1000";
 
 }  // namespace
-
-TEST_CASE("tables: beyond all doubt each cell holds the rows that have its keys", "[engine][table][exact]") {
-  auto [clinic, engine] = Open<BandedClinic>("epsilon: 100000", kDiscrete);
-  // Ages 34 34 71 missing 55 18 in the wards A B A C B A.
-  const Answer table = release(engine, request("count", kNoiseless, "", "ward,band"));
-  CHECK(table.released.values == std::vector<Rational>{2, 1, 1, 1, 0, 0});
-  CHECK(table.asked.by == Keys{"ward", "band"});
-  CHECK(table.planned.record.cells.keys_of(0) == CellKeys{"A", "[0,40)"});
-  CHECK(table.planned.record.cells.keys_of(3) == CellKeys{"B", "[40,111)"});
-  const Answer turned = release(engine, request("count", kNoiseless, "", "band,ward"));
-  CHECK(turned.released.values == std::vector<Rational>{2, 1, 0, 1, 1, 0});
-  const Answer means = release(engine, request("mean:age", "10000", "", "band,ward"));
-  REQUIRE(means.released.values.size() == 6);
-  CHECK(means.released.values[0] == 26);
-  CHECK(means.released.values[4] == 55);
-  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
-}
 
 TEST_CASE("tables: a cell is what its keys ask for as a condition, of two and of three columns",
           "[engine][table][exhaustive]") {
@@ -82,27 +65,6 @@ TEST_CASE("tables: a cell is what its keys ask for as a condition, of two and of
       }
     }
   }
-}
-
-TEST_CASE("tables: what is recorded is read back, replayed and shown with its columns and cells",
-          "[engine][table][G5]") {
-  auto [clinic, engine] = Open<BandedClinic>("epsilon: 3", kDiscrete);
-  const Answer first = release(engine, request("count", "0.5", "monday", "ward,band"));
-  REQUIRE(first.recorded.granted);
-  Engine other = clinic.open();
-  const Answer again = release(other, request("count", "0.5", "monday", "ward, band"));
-  CHECK(again.recorded.replayed);
-  CHECK(again.released.values == first.released.values);
-  CHECK(again.asked.by == first.asked.by);
-  CHECK(again.planned.record == first.planned.record);
-  CHECK(spent(other) == "0.5");
-  // The other way round it is another question.
-  CHECK(reason_codes(release(other, request("count", "0.5", "monday", "band,ward"))) ==
-        std::vector{RefusalCode::key_conflict});
-  const Answer shown = other.show(first.recorded.decision_id, {});
-  CHECK(shown.asked.by == first.asked.by);
-  CHECK(shown.planned.record.cells == first.planned.record.cells);
-  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
 }
 
 TEST_CASE("tables: what was reserved is answered with the cells that it was asked for",
@@ -182,39 +144,6 @@ TEST_CASE("tables: snapping cuts no cell off, and a declared bound is refused of
   // A bound is in units of the answer and says nothing about the parts of a quotient.
   const std::string of_means = "    release: {mean: {mechanism: snapping, bound: 50}}\n";
   CHECK(planned(of_means, "mean:age", "ward,band").mechanisms.size() == 2);
-}
-
-TEST_CASE("tables: a cell that is counted below what was asked for is suppressed, and nothing else changes",
-          "[engine][table][suppression]") {
-  auto [clinic, engine] = Open<BandedClinic>("epsilon: 100000", kDiscrete);
-  const auto asked = [](const std::string& statistic, const std::string& by, const Rational& least) {
-    engine::Request result = request(statistic, kNoiseless, statistic + by, by);
-    engine::suppress_below(result.question, least);
-    return result;
-  };
-  // Counts 2 1 1 1 0 0; of means those of the parts.
-  for (const char* statistic : {"count", "mean:cost", "variance:cost"}) {
-    CAPTURE(statistic);
-    const Answer answer = release(engine, asked(statistic, "ward,band", 2));
-    REQUIRE(answer.released.values.size() == 6);
-    for (std::size_t cell = 0; cell < 6; ++cell) CHECK(is_suppressed(answer, cell) == (cell != 0));
-    Engine other = clinic.open();
-    const Answer again = release(other, asked(statistic, "ward,band", 2));
-    CHECK(again.recorded.replayed);
-    CHECK(again.asked.suppress_below == Rational(2));
-    CHECK(is_suppressed(again, 1));
-    CHECK(again.released.values == answer.released.values);
-    CHECK(is_suppressed(other.show(answer.recorded.decision_id, {}), 5));
-  }
-  const Answer units = release(engine, asked("units", "ward", Rational(3, 2)));
-  CHECK_FALSE(is_suppressed(units, 0));
-  CHECK(is_suppressed(units, 2));
-  const Answer all = release(engine, request("count", kNoiseless, "", "ward,band"));
-  CHECK_FALSE(is_suppressed(all, 5));
-  // What is asked otherwise is another question under the same key.
-  CHECK(reason_codes(release(engine, asked("count", "ward,band", 3))) ==
-        std::vector{RefusalCode::key_conflict});
-  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
 }
 
 TEST_CASE("tables: suppression is refused where no count of cells is released",

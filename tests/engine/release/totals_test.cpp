@@ -1,5 +1,5 @@
-// Tables with their totals: what each margin holds and has of the loss, what is made to add up, what is
-// recorded and found again, what is refused.
+// Tables with their totals: what each margin has of the loss, what is made to add up and what is refused.
+// Their journey to the audit is in statistic_journey_test.cpp.
 #include "banded_clinic.hpp"
 #include "canonical_request.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -17,22 +17,16 @@ using namespace engine;
 
 namespace {
 
-using CellNames = std::vector<std::optional<std::string>>;
-
 const std::string kDiscrete = "    release: {default: {mechanism: discrete_laplace}}\n";
 const std::string kSnapping = "    release: {default: {mechanism: snapping}}\n";
-
-/// Noise of this epsilon is 0 in each margin: e^-300 of the draws are not.
-const std::string kBeyondDoubt = "10000";
 
 engine::Request with(engine::Request request, const Rational& share, bool consistent = false) {
   engine::with_totals(request.question, share, consistent);
   return request;
 }
 
-engine::Request totals(const std::string& statistic, const std::string& by,
-                       const std::string& epsilon = kBeyondDoubt, const std::string& key = "") {
-  return with(request(statistic, epsilon, key, by), Rational(1, 5));
+engine::Request totals(const std::string& statistic, const std::string& by, const std::string& epsilon) {
+  return with(request(statistic, epsilon, "", by), Rational(1, 5));
 }
 
 engine::Plan planned(const std::string& more, const engine::Request& asked) {
@@ -42,41 +36,6 @@ engine::Plan planned(const std::string& more, const engine::Request& asked) {
 
 }  // namespace
 
-TEST_CASE("totals: beyond all doubt each total is that of the rows in its cells, whatever others there are",
-          "[engine][totals][exact]") {
-  auto [clinic, engine] = Open<BandedClinic>(
-      "epsilon: 1000000", kDiscrete + "    allow: {statistics: [count, count_of, units, sum]}\n");
-  // Ages 34 34 71 missing 55 18 in the wards A B A C B A: the fourth row is in no cell, and in no total.
-  const Answer count = release(engine, totals("count", "ward,band"));
-  CHECK(count.released.values == std::vector<Rational>{2, 1, 1, 1, 0, 0, /**/ 3, 2, 0, /**/ 3, 2, /**/ 5});
-  const ledger::CellKeys& cells = count.planned.record.cells;
-  REQUIRE(cells.size() == 12);
-  CHECK(cells.keys_of(3) == CellNames{"B", "[40,111)"});
-  CHECK(cells.keys_of(6) == CellNames{"A", std::nullopt});
-  CHECK(cells.keys_of(10) == CellNames{std::nullopt, "[40,111)"});
-  CHECK(cells.keys_of(11) == CellNames{std::nullopt, std::nullopt});
-  // p1 is in two wards and once in all.
-  CHECK(release(engine, totals("units", "ward,band")).released.values ==
-        std::vector<Rational>{2, 1, 1, 1, 0, 0, 3, 2, 0, 2, 2, 4});
-  CHECK(release(engine, totals("units", "ward")).released.values == std::vector<Rational>{3, 2, 1, 5});
-  CHECK(release(engine, totals("sum:age", "ward")).released.values == std::vector<Rational>{123, 89, 0, 212});
-  CHECK(release(engine, totals("count:age", "ward")).released.values == std::vector<Rational>{3, 2, 0, 5});
-  const Answer three = release(engine, totals("count", "ward,band,dear"));
-  CHECK(three.released.values.size() == 4U * 3U * 3U);
-  CHECK(three.planned.record.components.size() == 8);
-  CHECK(three.released.values.back() == 4);  // a cost of 70000 lies in no bin
-  CHECK(three.planned.record.cells.keys_of(35) == CellNames(3));
-  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
-}
-
-TEST_CASE("totals: a condition and max_rows bound the rows of a total as those of the cells",
-          "[engine][totals][exact]") {
-  auto [clinic, engine] = Open<BandedClinic>("epsilon: 1000000", kDiscrete);
-  engine::Request asked = request("count", kBeyondDoubt, "", "ward,band", "cost >= 100");
-  CHECK(release(engine, with(asked, Rational(1, 2))).released.values ==
-        std::vector<Rational>{1, 1, 0, 1, 0, 0, 2, 1, 0, 1, 2, 3});
-}
-
 TEST_CASE(
     "totals: what they have together is shared equally, and nothing of the loss is lost or charged twice",
     "[engine][totals][exact]") {
@@ -85,26 +44,9 @@ TEST_CASE(
   for (const auto& component : plan.record.components) epsilons.push_back(component.epsilon.text());
   CHECK(epsilons == std::vector<std::string>{"0.4", "0.033333333333", "0.033333333333", "0.033333333334"});
   CHECK(plan.charged.epsilon.text() == "0.5");
-  CHECK(plan.record.components[0].scale == Rational(15, 2));  // k / epsilon, as of the cells alone
   CHECK(engine::cells_drawn(plan) == std::vector<std::size_t>{6, 3, 2, 1});
-  auto [clinic, engine] = Open<BandedClinic>("epsilon: 3", kDiscrete);
-  REQUIRE(release(engine, totals("count", "ward,band", "0.5")).recorded.granted);
-  CHECK(spent(engine) == "0.5");
   CHECK_THROWS_WITH(planned(kDiscrete, totals("count", "ward,band", "0.00000000001")),
                     says("is too small to be split over the 4 releases"));
-  // Gaussian noise of a total is by its own part of rho, of which an account takes the sum.
-  const std::string gaussian = "    release: {default: {mechanism: discrete_gaussian}}\n";
-  auto [concentrated, other] = Open<BandedClinic>("measure: zcdp, rho: 1", gaussian);
-  engine::Request by_rho = totals("count", "ward,band", "1");
-  by_rho.epsilon = Rational(0);
-  by_rho.rho = Rational(1, 10);
-  const Answer answer = release(other, by_rho);
-  REQUIRE(answer.recorded.granted);
-  Rational rho = 0;
-  for (const auto& component : answer.planned.record.components) rho += *component.rho;
-  CHECK(rho <= Rational(1, 10));
-  CHECK(rho > Rational(99, 1000));
-  CHECK(engine::audit_verify(concentrated.ledger()).faults.empty());
 }
 
 TEST_CASE("totals: made consistent, cells and totals add up exactly and are the least squares of the draws",
@@ -126,66 +68,6 @@ TEST_CASE("totals: made consistent, cells and totals add up exactly and are the 
         accounting::fitted_table(accounting::TableMargins({3, 2}), scales, answer.released.component_values));
   CHECK(answer.planned.post_processing == PostProcessing::Kind::consistent_totals);
   CHECK(answer.released.intervals.empty());  // no alpha was asked for
-  Engine other = clinic.open();
-  const Answer again = release(other, with(request("count", "0.5", "k", "ward,band"), Rational(1, 5), true));
-  CHECK(again.recorded.replayed);
-  CHECK(again.released.values == values);
-  CHECK(again.asked.consistent);
-  CHECK(other.show(answer.recorded.decision_id, {}).released.values == values);
-  CHECK(reason_codes(release(other, with(request("count", "0.5", "k", "ward,band"), Rational(1, 5)))) ==
-        std::vector{RefusalCode::key_conflict});
-  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
-}
-
-TEST_CASE("totals: what is recorded is read back, replayed, reserved and committed with all margins",
-          "[engine][totals][G5]") {
-  auto [clinic, engine] = Open<BandedClinic>("epsilon: 3", kDiscrete);
-  const Answer first = release(engine, totals("count", "ward,band", "0.5", "monday"));
-  REQUIRE(first.recorded.granted);
-  CHECK(first.asked.totals == Rational(1, 5));
-  Engine other = clinic.open();
-  const Answer again = release(other, totals("count", "ward,band", "0.5", "monday"));
-  CHECK(again.recorded.replayed);
-  CHECK(again.asked.totals == Rational(1, 5));
-  CHECK_FALSE(again.asked.consistent);
-  CHECK(again.released.values == first.released.values);
-  CHECK(again.planned.record == first.planned.record);
-  for (const auto& otherwise : {with(request("count", "0.5", "monday", "ward,band"), Rational(1, 4)),
-                                with(request("count", "0.5", "monday", "ward,band"), Rational(1, 5), true),
-                                request("count", "0.5", "monday", "ward,band")})
-    CHECK(reason_codes(release(other, otherwise)) == std::vector{RefusalCode::key_conflict});
-  engine::Request kept = held(totals("sum:age", "ward,band", "0.5", "a"));
-  const Answer waits = engine.reserve(kept, {});
-  REQUIRE(waits.recorded.state == engine::RequestState::reserved);
-  const Answer done = commit(engine, waits.recorded.decision_id);
-  CHECK(done.recorded.granted);
-  CHECK(done.released.values.size() == 12);
-  CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
-}
-
-TEST_CASE("totals: rows of a batch may have them, consistent or not, beside rows that have none",
-          "[engine][totals][batch]") {
-  auto [clinic, engine] = Open<BandedClinic>("epsilon: 3", kDiscrete);
-  engine::Request batch = request("count", "1", "k");
-  const auto row = [](engine::Request asked) {
-    return engine::RequestRow{asked.question, asked.epsilon, asked.delta, asked.rho};
-  };
-  batch.rows = {row(totals("count", "ward,band", "0.5")), row(request("units", "0.1")),
-                row(with(request("count", "0.5", "", "ward"), Rational(1, 2), true)),
-                row(request("count", "0.1", "", "band"))};
-  batch.question = {};
-  batch.epsilon = Rational(0);
-  const Answer answer = release(engine, batch);
-  REQUIRE(answer.recorded.granted);
-  const std::vector<std::size_t> sizes = {12, 1, 4, 2};
-  for (std::size_t i = 0; i < sizes.size(); ++i) CHECK(answer.rows[i].released.values.size() == sizes[i]);
-  const std::vector<Rational>& fitted = answer.rows[2].released.values;
-  CHECK(fitted[3] == fitted[0] + fitted[1] + fitted[2]);
-  Engine other = clinic.open();
-  const Answer again = release(other, batch);
-  CHECK(again.recorded.replayed);
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    CHECK(again.rows[i].released.values == answer.rows[i].released.values);
   CHECK(engine::audit_verify(clinic.ledger()).faults.empty());
 }
 
@@ -280,20 +162,6 @@ TEST_CASE("totals: snapping cuts none of them off, rounds where its grid is belo
   const engine::Plan fitted =
       planned(kSnapping, with(request("count", "40", "", "ward"), Rational(1, 100), true));
   CHECK(fitted.derivation.post_processing.kind == PostProcessing::Kind::consistent_totals);
-}
-
-TEST_CASE("totals: a cell or total that is counted below what was asked for is suppressed",
-          "[engine][totals][suppression]") {
-  auto [clinic, engine] = Open<BandedClinic>("epsilon: 1000000", kDiscrete);
-  engine::Request asked = totals("count", "ward,band");
-  engine::suppress_below(asked.question, 3);
-  const Answer answer = release(engine, asked);
-  // 2 1 1 1 0 0, 3 2 0, 3 2, 5.
-  std::vector<std::size_t> shown;
-  for (std::size_t cell = 0; cell < 12; ++cell)
-    if (!is_suppressed(answer, cell)) shown.push_back(cell);
-  CHECK(shown == std::vector<std::size_t>{6, 9, 11});
-  CHECK(answer.released.component_values[0][0] == 2);
 }
 
 TEST_CASE("totals: what has none, or adds up to none, is refused and told what to ask",
