@@ -1,5 +1,4 @@
 // What the API does beside who may: keys, values, waits, tags, tokens, limits.
-#include <map>
 #include <sstream>
 
 #include "epsilog/engine/exact_answer.hpp"
@@ -17,31 +16,63 @@ std::string release(const std::string& key, const std::string& epsilon = "0.01")
   return R"({"dataset":"clinic","statistic":"count","epsilon":")" + epsilon + R"(","key":")" + key + "\"}";
 }
 
+/// The clinic and what its last answers named: {ID} is the decision.
+struct Conversation {
+  ServedClinic clinic;
+  std::string id;
+
+  /// "ASK EPSILON STATISTIC MORE" is a body that asks it with a key of its own; any other body is sent as it is.
+  std::string body(const std::string& text) {
+    if (!text.starts_with("ASK ")) return text;
+    const std::size_t statistic = text.find(' ', 4), more = text.find(' ', statistic + 1);
+    return clinic.asks(text.substr(4, statistic - 4), text.substr(statistic + 1, more - statistic - 1),
+                       more == std::string::npos ? "" : text.substr(more + 1));
+  }
+  /// Sends the request of a row: who asks, METHOD PATH, "NAME: VALUE" or "breaks off after N", and the body.
+  Reply exchange(const CaseRow& row) {
+    std::string target = row.at(2).substr(row.at(2).find(' ') + 1);
+    if (const std::size_t at = target.find("{ID}"); at != std::string::npos) target.replace(at, 4, id);
+    Sent sent;
+    const std::string& more = row.at(3);
+    if (const std::size_t at = more.find(": "); at != std::string::npos)
+      sent.headers.push_back({more.substr(0, at), more.substr(at + 2)});
+    sent.breaks_off = more.starts_with("breaks off after ");
+    if (sent.breaks_off) sent.declared = std::stoul(more.substr(17));
+    const Reply reply = clinic.ask(uid_of(row.at(1)), row.at(2).substr(0, row.at(2).find(' ')), target,
+                                   body(row.at(4)), sent);
+    const json::json_pointer decision("/decision_id");
+    if (reply.body.contains(decision) && reply.body.at(decision).is_string()) id = reply.id();
+    return reply;
+  }
+};
+
 std::string reserved_value(ServedClinic& clinic) {
   return clinic.ask(kAlice, "POST", "/v1/reservations", clinic.asks("0.5", "value:score")).id();
 }
 
 }  // namespace
 
-TEST_CASE("a reservation is plain or against a data token, in the request as in the answer", "[api]") {
-  ServedClinic clinic;
-  const auto reserve = [&clinic](const std::string& word) {
-    const std::string more = word.empty() ? "" : ",\"reservation\":" + word;
-    return clinic.ask(kAlice, "POST", "/v1/reservations", clinic.asks("0.001", "value:score", more));
-  };
-  for (const auto& [word, answered] : std::map<std::string, std::string>{
-           {"", "plain"}, {"null", "plain"}, {"\"plain\"", "plain"}, {"\"data_token\"", "data_token"}}) {
-    CAPTURE(word);
-    const Reply reply = reserve(word);
-    REQUIRE(reply.status == 201);
-    CHECK(reply.body.at("reservation") == answered);
-    CHECK(reply.body.at("data_token").is_null());
+TEST_CASE("exchanges: each request is answered as the table says, and spends what it says", "[api]") {
+  std::optional<Conversation> talk;
+  std::string name;
+  for (const CaseRow& row : case_table(EPSILOG_SOURCE_DIR "/tests/serve/api/exchanges.tsv")) {
+    CAPTURE(name, row);
+    if (row.at(0) == "clinic") {
+      name = row.at(1);
+      talk.emplace();
+    } else if (row.at(0) == "spent") {
+      CHECK(talk->clinic.spent() == row.at(1));
+    } else {
+      const Reply reply = talk->exchange(row);
+      INFO(reply.response.body);
+      CHECK(std::to_string(reply.status) == row.at(5));
+      const json members = json::parse(row.at(6));
+      for (const auto& [member, value] : members.items()) {
+        const json::json_pointer place("/" + member);
+        CHECK((reply.body.contains(place) ? reply.body.at(place) : json()) == value);
+      }
+    }
   }
-  for (const char* wrong : {"\"token\"", "\"\"", "true"}) {
-    CAPTURE(wrong);
-    CHECK(reserve(wrong).body.at("code") == "invalid_body");
-  }
-  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", clinic.asks("0.001")).body.at("reservation").is_null());
 }
 
 TEST_CASE("metrics: the documentation has each with its type", "[api][metrics]") {
@@ -58,32 +89,6 @@ TEST_CASE("metrics: the documentation has each with its type", "[api][metrics]")
     ++metrics;
   }
   CHECK(metrics == 9);
-}
-
-TEST_CASE(
-    "a key stands in the body or in the header, must be the same in both, and be there where budget is spent",
-    "[api]") {
-  ServedClinic clinic;
-  const std::string bare = R"({"dataset":"clinic","statistic":"count","epsilon":0.01)";
-  const auto with = [](const std::string& key) { return Sent{.headers = {{"idempotency-key", key}}}; };
-  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", bare + "}").body.at("code") == "key_required");
-  const Reply first = clinic.ask(kAlice, "POST", "/v1/releases", bare + "}", with("a"));
-  REQUIRE(first.status == 201);
-  const Reply again = clinic.ask(kAlice, "POST", "/v1/releases", bare + R"(,"key":"a"})", with("a"));
-  CHECK(again.status == 200);
-  CHECK(again.body.at("value") == first.body.at("value"));
-  CHECK(again.body.at("decision_id") == first.body.at("decision_id"));
-  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", bare + R"(,"key":"b"})", with("a")).body.at("code") ==
-        "invalid_key");
-  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", bare + "}", with("a b")).body.at("code") == "invalid_key");
-  CHECK(clinic.ask(kAlice, "POST", "/v1/releases", bare + R"(,"key":""})", with("a")).body.at("code") ==
-        "invalid_body");
-  const Reply conflict = clinic.ask(kAlice, "POST", "/v1/releases", release("a", "0.02"));
-  CHECK(conflict.status == 409);
-  CHECK(conflict.body.at("type") == "/docs/refusals#key_conflict");
-  // Keys are of a principal.
-  CHECK(clinic.ask(kAdam, "POST", "/v1/releases", release("a")).status == 201);
-  CHECK(clinic.spent() == "0.02");
 }
 
 TEST_CASE("the same key from many connections at once is one decision, and all get its answer", "[api]") {
@@ -124,97 +129,6 @@ TEST_CASE("whatever is posted as a value is committed and charged, and says noth
     CHECK(seen.body.at("state") == "granted");
   }
   CHECK(clinic.spent() == "7.5");
-}
-
-TEST_CASE("a commit of a value ends with nothing before its first byte, and only there", "[api]") {
-  ServedClinic clinic;
-  const std::string id = reserved_value(clinic);
-  const std::string commit = "/v1/requests/" + id + "/commit";
-  CHECK(clinic.ask(kSam, "POST", commit, "").body.at("code") == "value_required");
-  CHECK(clinic.ask(kSam, "POST", commit, "", {.breaks_off = true, .declared = 10}).body.at("code") ==
-        "body_incomplete");
-  CHECK(clinic.ask(kAlice, "POST", commit, R"({"value":1})").status == 403);
-  CHECK(clinic.ask(kAdam, "POST", commit, R"({"value":1})").status == 404);
-  CHECK(clinic.spent() == "0");
-  CHECK(clinic.ask(kSam, "POST", commit, R"({"value":1})").status == 201);
-  const Reply again = clinic.ask(kSam, "POST", commit, R"({"value":9})");
-  CHECK(again.status == 200);
-  CHECK(clinic.spent() == "0.5");
-}
-
-TEST_CASE("a value is taken by no other route", "[api]") {
-  ServedClinic clinic;
-  CHECK(clinic.ask(kSam, "POST", "/v1/releases", clinic.asks("0.1", "value:score")).body.at("code") ==
-        "value_not_here");
-  CHECK(clinic.ask(kSam, "POST", "/v1/releases", clinic.asks("0.1", "count", R"(,"value":3)"))
-            .body.at("code") == "invalid_body");
-  const std::string id = clinic.ask(kAlice, "POST", "/v1/reservations", clinic.asks("0.1")).id();
-  CHECK(clinic.ask(kAlice, "POST", "/v1/requests/" + id + "/commit", R"({"value":3})").body.at("code") ==
-        "invalid_body");
-  CHECK(clinic.spent() == "0");
-}
-
-TEST_CASE("plans and forecasts take a count that is assumed, and nothing else does", "[api]") {
-  ServedClinic clinic;
-  const std::string assumed = R"(,"assume_count":5000)";
-  const Reply planned = clinic.ask(kAlice, "POST", "/v1/plans", clinic.asks("0.4", "mean:cost", assumed));
-  REQUIRE(planned.status == 200);
-  CHECK(planned.body.at("assumed").at("count") == 5000);
-  CHECK(planned.body.at("assumed").at("accuracy").size() == 1);
-  const auto forecast = [&](const std::string& more) {
-    return clinic.ask(kAlice, "POST", "/v1/forecasts",
-                      R"({"dataset":"clinic","statistic":"mean:cost","accuracy":90)" + more + "}");
-  };
-  const Reply found = forecast(R"(,"assume_count":"5000")");
-  REQUIRE(found.status == 200);
-  CHECK(found.body.at("assumed").at("count") == 5000);
-  CHECK(found.body.at("epsilon").is_string());
-  CHECK(forecast("").body.at("code") == "policy_incomplete");
-  CHECK(forecast(R"(,"assume_count":100001)").body.at("code") == "invalid_parameter");
-  CHECK(forecast(R"(,"assume_count":0)").body.at("code") == "invalid_body");
-  CHECK(forecast(R"(,"assume_count":2.5)").body.at("code") == "invalid_body");
-  CHECK(clinic.ask(kAlice, "POST", "/v1/plans", clinic.asks("0.4", "count", assumed)).body.at("code") ==
-        "policy_incomplete");
-  for (const char* path : {"/v1/releases", "/v1/reservations"}) {
-    CHECK(clinic.ask(kAlice, "POST", path, clinic.asks("0.4", "mean:cost", assumed)).body.at("code") ==
-          "invalid_body");
-  }
-  CHECK(clinic.spent() == "0");
-}
-
-TEST_CASE("columns to group by are a text, as the command takes it, or a list of names", "[api]") {
-  ServedClinic clinic;
-  const auto by = [&](const std::string& columns) {
-    return clinic.ask(kAlice, "POST", "/v1/plans", clinic.asks("0.1", "count", ",\"by\":" + columns));
-  };
-  CHECK(by("\"ward\"").body.at("by") == json("ward"));
-  CHECK(by("[\"ward\"]").body.at("by") == json("ward"));
-  CHECK(by("\"ward,age\"").body.at("code") == "policy_incomplete");
-  CHECK(by("[\"ward\",\"age\"]").body.at("code") == "policy_incomplete");
-  CHECK(by("[\"ward,age\"]").body.at("code") == "not_found");  // a name is what it is
-  CHECK(by("[\"ward\",\"ward\"]").body.at("code") == "invalid_parameter");
-  const Reply few = by("\"ward\",\"suppress_below\":5");
-  CHECK(few.status == 200);
-  CHECK(few.body.at("suppress_below") == json("5"));
-  CHECK(by("\"ward\",\"suppress_below\":0").status == 400);
-  const Reply totals = by("\"ward\",\"totals\":0.2,\"consistent\":true");
-  CHECK(totals.status == 200);
-  CHECK(totals.body.at("totals") == json("0.2"));
-  CHECK(totals.body.at("consistent") == json(true));
-  CHECK(totals.body.at("components").size() == 2);
-  CHECK(totals.body.at("cells").back().at("group").is_null());
-  const Reply both = by("\"ward\",\"totals\":0.2,\"consistent\":true,\"suppress_below\":5");
-  CHECK(both.status == 400);
-  CHECK(both.body.at("code") == "invalid_parameter");
-  CHECK(by("\"ward\",\"totals\":1").body.at("code") == "invalid_body");
-  CHECK(by("\"ward\",\"totals\":0.2,\"consistent\":3").body.at("code") == "invalid_body");
-  CHECK(by("\"ward\",\"consistent\":true").body.at("code") == "invalid_body");
-  CHECK(by("\"ward\",\"totals\":0.2,\"consistent\":false").body.at("consistent") == json(false));
-  for (const char* none : {"[]", "[1]", "[[\"ward\"]]", "{}", "3"}) {
-    CAPTURE(none);
-    CHECK(by(none).status == 400);
-    CHECK(by(none).body.at("code") == "invalid_body");
-  }
 }
 
 TEST_CASE("an approval is of the request as it was seen", "[api]") {
@@ -346,27 +260,6 @@ TEST_CASE(
   CHECK(clinic.ask(kCarol, "GET", "/v1/policy").header("etag") == done.header("etag"));
   CHECK(clinic.ask(kAlice, "GET", "/v1/me").body.at("policy_version") == 2);
   CHECK(put(kRoot, served_policy(), done.header("etag")).status == 200);
-}
-
-TEST_CASE("what no client of ours sends is refused before anybody is asked who they are", "[api]") {
-  ServedClinic clinic;
-  const auto code = [&](const std::string& method, const std::string& target, const std::string& text,
-                        std::vector<serve::Header> headers) -> std::string {
-    return clinic.ask(kNobody, method, target, text, {.headers = std::move(headers)})
-        .body.value("code", "none");
-  };
-  CHECK(code("POST", "/v1/releases", "{}", {{"host", "epsilog.example"}}) == "wrong_host");
-  CHECK(code("POST", "/v1/releases", "{}", {{"host", "localhost.example"}}) == "wrong_host");
-  CHECK(code("POST", "/v1/releases", "{}", {{"host", "localhost:8080"}}) == "unknown_caller");
-  CHECK(code("POST", "/v1/releases", "{}", {{"origin", "http://localhost"}}) == "cross_origin");
-  CHECK(code("POST", "/v1/releases", "{}", {{"content-type", "text/plain"}}) == "not_json");
-  CHECK(code("POST", "/v1/releases", "{}", {{"content-type", "application/json; charset=utf-8"}}) ==
-        "unknown_caller");
-  CHECK(code("GET", "/v1/me", "{}", {}) == "body_unexpected");
-  CHECK(code("GET", "/v1/me?as=alice", "", {}) == "unknown_query_parameter");
-  CHECK(code("DELETE", "/v1/me", "", {}) == "method_not_allowed");
-  CHECK(code("GET", "/v1/requests/a/b", "", {}) == "no_such_route");
-  CHECK(code("GET", "/v1/requests/", "", {}) == "no_such_route");
 }
 
 TEST_CASE("what is not there and what is another's is told in the same words, however it is asked for",

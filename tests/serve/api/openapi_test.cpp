@@ -25,13 +25,6 @@ const json& resolved(const json& node) {
   return *at;
 }
 
-std::uint32_t uid_of(const std::string& name) {
-  static const std::map<std::string, std::uint32_t> kUids = {
-      {"alice", kAlice}, {"adam", kAdam}, {"bob", kBob},      {"carol", kCarol},
-      {"dora", kDora},   {"otto", kOtto}, {"nobody", kNobody}};
-  return kUids.at(name);
-}
-
 std::string lower(std::string text) {
   for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return text;

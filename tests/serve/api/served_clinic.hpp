@@ -31,6 +31,14 @@ enum Uid : std::uint32_t {
   kRoot = 0,       // keeps the machine
 };
 
+/// Returns the uid of a name that a table has.
+inline std::uint32_t uid_of(const std::string& name) {
+  static const std::map<std::string, std::uint32_t> kUids = {
+      {"alice", kAlice}, {"adam", kAdam}, {"bob", kBob},   {"sam", kSam},
+      {"carol", kCarol}, {"dora", kDora}, {"otto", kOtto}, {"nobody", kNobody}};
+  return kUids.at(name);
+}
+
 /// A column of the tables of docs/api.md.
 struct Role {
   const char* name;
