@@ -19,18 +19,11 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "verifier")]
 import epsilog_verify as verifier  # noqa: E402
 from forging import rewritten  # noqa: E402
 from members_test import WHOLE, at, by_command, by_verifier, histories_of_members, places, variant_of  # noqa: E402
-from sentences import run  # noqa: E402
+from sentences import collection, run  # noqa: E402
 
-TESTS = {}
+TESTS, sentence = collection()
 # What the command finds alone, because it plans and decides again: a row of members.tsv says the same of each.
 DECIDES_AGAIN = {("plan", "release.components.[].coordinates"), ("plan", "release.components.[].precision")}
-
-
-def sentence(name):
-    def remember(test):
-        TESTS[name] = test
-        return test
-    return remember
 
 
 def chosen(cases, name):

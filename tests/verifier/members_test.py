@@ -24,13 +24,13 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "verifier")]
 
 import epsilog_verify as verifier  # noqa: E402
 import histories  # noqa: E402
-from forging import balances_again, find, renumber, rewritten  # noqa: E402
-from sentences import run  # noqa: E402
+from forging import balances_again, find, renumber, rewritten, text_of  # noqa: E402
+from sentences import collection, run  # noqa: E402
 
 TABLE = HERE / "members.tsv"
 WHOLE = "EPSILOG_LONG" in os.environ
 SAMPLE = {"verifier": 60, "command": 12}
-TESTS = {}
+TESTS, sentence = collection()
 POLICY = """version: 1
 principals:
   ann: {roles: [research]}
@@ -53,13 +53,6 @@ datasets:
     queries:
       share: {bounds: [0, 1], sensitivity: 1/2500, supplied_by: [carol]}
 """
-
-
-def sentence(name):
-    def remember(test):
-        TESTS[name] = test
-        return test
-    return remember
 
 
 def made_by_the_command(folder):
@@ -201,20 +194,12 @@ def changed_value(value):
         return SWAPPED[value]
     if verifier.quantity(value) is not None:
         number = verifier.quantity(value) + 1
-        return str(number) if number.denominator > 1 and not verifier.digits_end(number) else decimal(number)
+        return str(number) if number.denominator > 1 and not verifier.digits_end(number) else text_of(number)
     if verifier.IS["hex32"](value) or verifier.IS["hex64"](value):
         return ("1" if value[0] == "0" else "0") + value[1:]
     if verifier.milliseconds(value) is not None:
         return "1999-01-01T00:00:00.000Z"
     return "0" * 10 + value[10:] if verifier.IS["id"](value) else value + "x"
-
-
-def decimal(number):
-    digits = 0
-    while (number * 10**digits).denominator != 1:
-        digits += 1
-    text = f"{abs(int(number * 10**digits)):0{digits + 1}}"
-    return ("-" if number < 0 else "") + (f"{text[:-digits]}.{text[-digits:]}" if digits else text)
 
 
 def replaced(value, act):

@@ -3,6 +3,18 @@
 import sys
 
 
+def collection():
+    """(tests by their sentences, the decorator that adds one)."""
+    tests = {}
+
+    def sentence(name):
+        def remember(test):
+            tests[name] = test
+            return test
+        return remember
+    return tests, sentence
+
+
 def run(tests, **acts):
     """Runs those that the command line names, or all; `--list` names them. `acts`: what another option does."""
     given = sys.argv[1:]

@@ -5,6 +5,7 @@ The histories are made once, by `verifier_test.py --make`, into the directory EP
 
 import base64
 import copy
+import functools
 import hashlib
 import io
 import json
@@ -22,21 +23,15 @@ sys.path[:0] = [str(SOURCE / "verifier"), str(SOURCE / "tests" / "verifier")]
 
 import epsilog_verify as verifier  # noqa: E402
 import histories  # noqa: E402
-from forging import balances_again, find, next_id, put_off, renumber, rewritten, text_of  # noqa: E402
+from forging import balances_again, chosen, find, forge, next_id, put_off, renumber, rewritten, text_of  # noqa: E402
 from members_test import by_command  # noqa: E402
-from sentences import run  # noqa: E402
+from sentences import collection, run  # noqa: E402
 
 MADE = pathlib.Path(os.environ.get("EPSILOG_HISTORIES", "/tmp/epsilog-verifier-histories"))
 ACCEPT_ALL = [word for kind in verifier.KINDS_NOT_CHECKED for word in ("--accept-unchecked", kind)]
 EVERY_BIT = "EPSILOG_LONG" in os.environ
-TESTS = {}
-
-
-def sentence(name):
-    def remember(test):
-        TESTS[name] = test
-        return test
-    return remember
+HERE = hashlib.sha256(pathlib.Path(__file__).read_bytes()).digest()
+TESTS, sentence = collection()
 
 
 def lines_of(name):
@@ -77,13 +72,43 @@ def records(name):
     return [json.loads(line) for line in lines_of(name)]
 
 
+HONEST = set()  # histories that were verified before anything in them was forged
+
+
 def forged(name, why, change):
-    """A history that is good, but for what `change` does to its records."""
+    """A history that is good, but for what `change` does to its records; it returns the place of the one to be named."""
     changed = records(name)
-    expect_good(rewritten(changed))
+    if name not in HONEST:
+        expect_good(rewritten(changed))
+        HONEST.add(name)
     place = change(changed)
     lines = rewritten(changed)
     expect_fault(lines, why, None if place is None else place + 1)
+
+
+def forged_row(name, words, change, named, why):
+    """A row of forgeries.tsv."""
+    def changed_so(changed):
+        place = forge(changed, words, change)
+        lines = {"": place, "next": place + 1, "any": None}
+        return lines[named] if named in lines else chosen(changed, named)[0]
+    forged(name, why, changed_so)
+
+
+def forgeries():
+    """{sentence: rows} of forgeries.tsv."""
+    said = {}
+    for line in (SOURCE / "tests/verifier/forgeries.tsv").read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            rows = said.setdefault(line[3:], [])
+        elif not line.startswith("#"):
+            rows.append(line.split("\t"))
+    return said
+
+
+def forge_each(rows):
+    for row in rows:
+        forged_row(*row)
 
 
 # Lines, tree and signatures.
@@ -523,7 +548,7 @@ def command_line():
 # Whole histories.
 
 
-@sentence("a recovery has the lines and the reason that its cause can have")
+@sentence("a recovery has the lines that its cause can have")
 def recoveries():
     def with_restored(cause, change):
         def changed(history):
@@ -535,14 +560,6 @@ def recoveries():
     for cause in ("behind_replica", "restored"):
         forged("recovered", "restored_lines is not how many lines", with_restored(cause, lambda place: place + 1))
     forged("recovered", "restored_lines is not how many lines", with_restored("rebuilt", lambda place: place - 1))
-    for cause in ("poisoned", "rolled_back"):
-        forged("recovered", "cause has a reason, and no lines", with_restored(cause, lambda place: 1))
-
-        def without_reason(history, cause=cause):
-            place = find(history, "recovery", cause=cause)
-            del history[place]["why"]
-            return place
-        forged("recovered", "cause has a reason", without_reason)
 
 
 @sentence("every history that the command makes verifies")
@@ -561,52 +578,8 @@ def granted(changed, **members):
     return find(changed, outcome="granted", **members)
 
 
-@sentence("a forged value is found: off the grid, out of range, or not what follows from what was drawn")
-def forged_values():
-    def off_the_grid(changed):
-        place = granted(changed)
-        changed[place]["component_values"][0][0] = "0.3"
-        changed[place]["values"][0] = "0.3"
-        return place
-
-    def out_of_range(changed):
-        place = granted(changed)
-        changed[place]["component_values"][0][0] = changed[place]["values"][0] = "1048576"
-        return place
-
-    def not_what_follows(changed):
-        place = next(i for i, r in enumerate(changed) if len(r.get("component_values", ())) == 2)
-        changed[place]["values"][0] = "17"
-        return place
-
-    def another_cell(changed):
-        place = granted(changed)
-        changed[place]["values"].append("0")
-        return place
-
-    forged("snapping", "not on the grid", off_the_grid)
-    forged("snapping", "out of the range", out_of_range)
-    forged("snapping", "follows from what was drawn", not_what_follows)
-    forged("snapping", "another number of cells", another_cell)
-
-
-@sentence("a forged balance is found: a movement that does not add up, a limit passed or raised without a line")
-def forged_balances():
-    def does_not_add_up(changed):
-        place = granted(changed)
-        changed[place]["movements"][0]["spent"] = "0.1"
-        return place
-
-    def raised(changed):
-        place = granted(changed)
-        changed[place]["movements"][0]["limit"] = "1001"
-        return place
-
-    def raised_by_a_line(changed):
-        place = find(changed, kind="limit_change")
-        changed[place]["new"] = "1000000"
-        return place
-
+@sentence("a charge that passes the limit is found, where the limit was lowered throughout")
+def forged_limit():
     def passed(changed):
         for record in changed:
             for said in [record, *record.get("movements", ())]:
@@ -617,25 +590,7 @@ def forged_balances():
                     account["limit"] = "0.5" if account["limit"] == "9" else account["limit"]
         return granted(changed)
 
-    def other_limit_than_the_policy(changed):
-        place = find(changed, kind="account")
-        changed[place]["limit"] = "100000"
-
-    def limit_line_left_out(changed):
-        changed.pop(find(changed, kind="limit_change"))
-
-    def of_nobody(changed):
-        place = granted(changed)
-        del changed[place]["movements"]
-        return place
-
-    forged("snapping", "does not add up", does_not_add_up)
-    forged("snapping", "a limit that account", raised)
-    forged("versions", "new is not what the policy declares", raised_by_a_line)
     forged("versions", "pass the limit", passed)
-    forged("snapping", "is not the limit of the active policy", other_limit_than_the_policy)
-    forged("versions", "of its kind", limit_line_left_out)
-    forged("snapping", "charge nothing", of_nobody)
 
 
 @sentence("a forged debit is found: an account left out, or one that the policy does not name")
@@ -669,47 +624,7 @@ def forged_debits():
     forged("labelled", "do not charge the accounts", left_out)
 
 
-@sentence("a value of others is found where who asked committed it, or had its token")
-def values_of_others():
-    def by_who_asked(outcome, supplier):
-        def change(changed):
-            later = [at for at, record in enumerate(changed) if record["kind"] == "decision" and "parent" in record
-                     and record["outcome"] == outcome and record["principal"] == supplier]
-            changed[later[-1]]["principal"] = "ann"
-            return later[-1]
-        return change
-
-    forged("waiting", "may not commit this", by_who_asked("granted", "carol"))
-    forged("waiting", "may not commit this", by_who_asked("data_accessed", "dave"))
-
-
-@sentence("a forged approval is found: by who asked, by who may not, twice by one, or too few")
-def forged_approvals():
-    def by(principal):
-        def change(changed):
-            place = find(changed, outcome="approved")
-            changed[place]["principal"] = principal
-            return place
-        return change
-
-    def twice(changed):
-        first = find(changed, outcome="approved", principal="carol")
-        second = find(changed, outcome="approved", principal="bob")
-        changed[second]["principal"] = "carol"
-        assert changed[first]["parent"] == changed[second]["parent"]
-        return second
-
-    def too_few(changed):
-        changed.pop(find(changed, outcome="approved", principal="bob"))
-        renumber(changed)
-
-    forged("waiting", "is who asked", by("ann"))
-    forged("waiting", "may not approve", by("eve"))
-    forged("waiting", "approved before", twice)
-    forged("waiting", "has 1 approvals of 2", too_few)
-
-
-@sentence("a forged course of events is found: resolved twice, without a token, late, refunded, or out of nothing")
+@sentence("a forged course of events is found: resolved twice, late, or settled for less")
 def forged_courses():
     def resolved_twice(changed):
         place = next(i for i, r in enumerate(changed) if r.get("outcome") == "granted" and "parent" in r)
@@ -719,31 +634,9 @@ def forged_courses():
         renumber(changed)
         return place + 1
 
-    def without_a_token(changed):
-        changed.pop(find(changed, outcome="data_accessed"))
-        renumber(changed)
-
     def late(changed):
         place = find(changed, outcome="approved")
         return put_off(changed, place, 72 * 3600 * 1000)
-
-    def refunded(changed):
-        place = find(changed, outcome="forfeited")
-        changed[place]["outcome"] = "voided"
-        for movement in changed[place]["movements"]:
-            del movement["spent_change"]
-        balances_again(changed)
-        return place
-
-    def of_nothing(changed):
-        place = next(i for i, r in enumerate(changed) if r.get("outcome") == "granted" and "parent" in r)
-        changed[place]["parent"] = "01JNDG9VW84S9988CEQ4DSW1RD"
-        return place
-
-    def back_in_time(changed):
-        place = granted(changed)
-        changed[place + 1]["time"] = "2020-01-01T00:00:00.000Z"
-        return place + 1
 
     def settled_for_less(changed):
         place = next(i for i, r in enumerate(changed) if r.get("outcome") == "granted" and "parent" in r)
@@ -754,460 +647,25 @@ def forged_courses():
         return place
 
     forged("waiting", "no request that is open", resolved_twice)
-    forged("waiting", "has no token before it", without_a_token)
     forged("waiting", "not before the deadline", late)
-    forged("waiting", "gives back what may have been seen", refunded)
-    forged("waiting", "no request that is open", of_nothing)
-    forged("waiting", "goes back", back_in_time)
     forged("waiting", "settle what was not reserved", settled_for_less)
 
 
-@sentence("a forged request is found: a key bound twice, a question that is forbidden, another version or principal")
-def forged_requests():
-    def bound_twice(changed):
-        first = next(r["key"] for r in changed if "key" in r)
-        place = next(i for i, r in enumerate(changed) if r.get("key", first) != first)
-        changed[place]["key"] = first
-        return place
-
-    def forbidden(changed):
-        policy = changed[find(changed, kind="policy")]
-        policy["implies"]["datasets"][0]["forbid"].append({"roles": ["research"], "statistics": ["units"]})
-        plans = [r["number"] for r in changed if r.get("question", {}).get("statistic") == "units"]
-        return next(i for i, r in enumerate(changed) if r.get("plan") in plans)
-
-    def of_the_source(rule):
-        """Rules of a column are about those derived from it: the first plan by band, under another rule."""
-        def change(changed):
-            said = changed[find(changed, kind="policy")]["implies"]["datasets"][0]
-            for name, lists in rule.items():
-                said[name] = {**said[name], **lists} if name == "allow" else lists
-            plans = [r["number"] for r in changed if r.get("question", {}).get("by") == "band"]
-            return next(i for i, r in enumerate(changed) if r.get("plan") in plans and r["outcome"] == "granted")
-        return change
-
-    def by_nobody(changed):
-        place = granted(changed)
-        changed[place]["principal"] = "eve"
-        return place
-
-    def another_version(changed):
-        place = max(i for i, r in enumerate(changed) if r.get("outcome") == "granted")
-        changed[place]["policy_version"] = 1
-        return place
-
-    def unknown_rules(changed):
-        place = granted(changed)
-        changed[place]["rules"] = verifier.RULES + 1
-        return place
-
-    def policy_text(changed):
-        place = find(changed, kind="policy")
-        changed[place]["yaml"] += "# less"
-        return place
-
-    def of_unread(decision=None, question=None):
-        """Of somebody who may not ask the dataset: what the line of the decision, or the kept question, says more."""
-        def change(changed):
-            place = next(i for i, r in enumerate(changed) if r.get("question", {}).keys() == {"dataset"})
-            changed[place]["question"].update(question or {})
-            changed[place + 1].update(decision or {})
-            return place + 1
-        return change
-
+@sentence("an answer to a request of which no question is kept is found")
+def forged_answers():
     def unread_and_answered(changed):
-        place = next(i for i, r in enumerate(changed) if r.get("question", {}).keys() == {"dataset"})
+        place, = chosen(changed, "plan -question.statistic")
         changed[place]["release"] = next(r["release"] for r in changed if "release" in r)
         return place
 
-    forged("blocks", "keeps the question of somebody", of_unread(question={"statistic": "count", "epsilon": "1"}))
-    refusal = next(r for r in records("blocks") if r["kind"] == "decision" and r["principal"] == "eve")
-    other_reason = [{**refusal["reasons"][0], "code": "purpose_not_allowed"}]
-    for more in ({"principal": "ann"}, {"key": "k9"}, {"purpose": "report"}, {"reservation": "plain"},
-                 {"reasons": other_reason}, {"reasons": refusal["reasons"] + other_reason}):
-        forged("blocks", "keeps no question", of_unread(decision=more))
     forged("blocks", "answers a request of which no question is kept", unread_and_answered)
-    forged("snapping", "key is bound already", bound_twice)
-    forged("blocks", "rule 2 under forbid applies", forbidden)
-    forged("derived", "rule 1 under forbid applies", of_the_source({"forbid": [{"by": ["age"]}]}))
-    forged("derived", "rule 1 under forbid applies", of_the_source({"forbid": [{"by": ["band"]}]}))
-    forged("derived", "by does not allow band", of_the_source({"allow": {"by": ["ward", "wing"]}}))
-    forged("blocks", "eve is not among who may ask", by_nobody)
-    forged("versions", "not the active version", another_version)
-    forged("versions", "rules has a value that is none of its form", unknown_rules)
-    forged("versions", "not the SHA-256", policy_text)
 
 
-@sentence("a forged quantile is found: another value, mechanism or error, or one that the policy does not name")
-def forged_quantiles():
-    def plan_of(changed, statistic, dataset="clinic"):
-        return next(place for place, record in enumerate(changed) if record["kind"] == "plan" and (
-            record["question"]["statistic"], record["question"]["dataset"]) == (statistic, dataset))
-
-    def value(number, statistic="quantile:age:0.5", dataset="clinic"):
-        def change(changed):
-            plan = changed[plan_of(changed, statistic, dataset)]["number"]
-            place = granted(changed, plan=plan)
-            changed[place]["component_values"][0][0] = changed[place]["values"][0] = number
-            return place
-        return change
-
-    def component(member, number, statistic="quantile:age:0.5", dataset="clinic"):
-        def change(changed):
-            place = plan_of(changed, statistic, dataset)
-            said = changed[place]["release"]["components"][0]
-            assert said[member] != number
-            said[member] = number
-            return place
-        return change
-
-    def by_another(changed):
-        place = plan_of(changed, "quantile:age:0.5")
-        changed[place]["release"]["mechanism"] = "exponential"
-        return place
-
-    def of_a_count(changed):
-        place = plan_of(changed, "quantile:age:0.5")
-        changed[place]["question"]["statistic"] = "count"
-        return place
-
-    def not_named(changed):
-        place = find(changed, kind="policy")
-        del changed[place]["implies"]["datasets"][0]["allow"]["statistics"]
-        return place
-
-    def asked_as(statistic):
-        def change(changed):
-            place = plan_of(changed, "quantile:age:0.5")
-            changed[place]["question"]["statistic"] = statistic
-            return place
-        return change
-
-    def of_other_cells(other):
-        def change(changed):
-            place = plan_of(changed, "quantiles:age:0.5,0.9")
-            changed[place]["release"]["cells"] = other(changed[place]["release"]["cells"])
-            return place
-        return change
-
-    several = "quantiles:age:0.1,1/3,0.5,0.9"
-    for statistic in ("quantile:age", "quantile:age:", "quantile:age:half", "quantile:age:0.50", "quantile:age:0",
-                      "quantile:age:1", "quantile:age:0.5,0.6", "quantiles:age:0.5", "quantiles:age:0.5,0.5",
-                      "quantiles:age:0.6,0.5", "quantiles:age:" + ",".join(
-                          verifier_text(verifier.Fraction(n, 1000)) for n in range(1, 101))):
-        forged("quantiles", "asks for quantiles that are none", asked_as(statistic))
-    forged("quantiles", "no value that a quantile can have", value("7"))
-    forged("quantiles", "no value that a quantile can have", value("115"))
-    forged("quantiles", "no value that a quantile can have", value("-5"))
-    forged("quantiles", "no value that a quantile can have", value("8", "quantiles:seven:0.2,0.7", "swapped"))
-    forged("quantiles", "no value that a quantile can have", value("19877", "quantile:seen:0.5", "cohort"))
-    forged("quantiles", "no value that a quantile can have", value("-4", "quantile:seen:0.5", "cohort"))
-    forged("quantiles", "no value that a quantile can have", value("19729", "quantile:holiday:0.5", "cohort"))
-    forged("quantiles", "has not quantile_day", component("statistic", "quantile", "quantile:seen:0.5", "cohort"))
-    forged("quantiles", "has not quantile where", component("statistic", "quantile_day"))
-    forged("quantiles", "sensitivity below what one unit can change", component("sensitivity", "1.499999"))
-    forged("quantiles", "sensitivity below what one unit can change",
-           component("sensitivity", "4.79", several, "swapped"))
-    by = "quantiles:age:0.5,0.9"
-    for dataset in ("swapped", "cohort"):  # 10/3 were of a single cell
-        forged("quantiles", "sensitivity below what one unit can change", component("sensitivity", "5.39", by, dataset))
-    forged("quantiles", "sensitivity below what one unit can change", component("sensitivity", "2.69", by))
-    forged("quantiles", "sensitivity below what one unit can change", component("coordinates", 2, by))
-    for other in (lambda cells: cells[0], lambda cells: cells[::-1], lambda cells: [cells[0], ["0.5", "0.8"]]):
-        forged("quantiles", "has not the cells that the policy declares", of_other_cells(other))
-    forged("quantiles", "which is more", component("scale", "4.28"))
-    forged("quantiles", "which is more", component("scale", "10", several))
-    forged("quantiles", "says less rho than its scale means", component("rho", "0.06", "quantile:age:0.5", "cohort"))
-    forged("quantiles", "is by another mechanism than the policy's", by_another)
-    forged("quantiles", "is by another mechanism than the policy's", of_a_count)
-    forged("quantiles", "implies `statistics`, which is missing", not_named)
-
-
-@sentence("a forged count of cells, proportion or count of distinct values is found")
-def forged_counts_of_cells():
-    def plan_of(changed, statistic, dataset):
-        return next(place for place, record in enumerate(changed) if record["kind"] == "plan" and (
-            record["question"]["statistic"], record["question"]["dataset"]) == (statistic, dataset))
-
-    def component(member, number, statistic, dataset="clinic"):
-        def change(changed):
-            place = plan_of(changed, statistic, dataset)
-            said = changed[place]["release"]["components"][0]
-            assert said[member] != number
-            said[member] = number
-            return place
-        return change
-
-    def asked_as(statistic, other):
-        def change(changed):
-            place = plan_of(changed, statistic, "clinic")
-            changed[place]["question"]["statistic"] = other
-            return place
-        return change
-
-    def by_recipe(changed):
-        place = plan_of(changed, "proportion:ward:A", "clinic")
-        changed[place]["release"]["post_processing"]["kind"] = "rounded"
-        return place
-
-    def drawn(change_row):
-        def change(changed):
-            plan = changed[plan_of(changed, "proportion:ward:A", "cohort")]["number"]
-            place = granted(changed, plan=plan)
-            change_row(changed[place])
-            return place
-        return change
-
-    def another_share(record):
-        record["values"][0] = "0.125"
-
-    def one_count(record):
-        del record["component_values"][0][1]
-
-    def allowing(*statistics):
-        def change(changed):
-            place = find(changed, kind="policy")
-            allow = changed[place]["implies"]["datasets"][0]["allow"]
-            allow["statistics"] = sorted(statistics)
-            return granted(changed)
-        return change
-
-    for statistic, dataset, least in (("count:age", "clinic", "2.9"), ("proportion:ward:A", "clinic", "2.9"),
-                                      ("proportion:ward:A", "swapped", "5.9"), ("distinct:ward", "clinic", "2.9"),
-                                      ("distinct:emergency", "cohort", "1.9")):
-        forged("counted", "sensitivity below what one unit can change",
-               component("sensitivity", least, statistic, dataset))
-    forged("counted", "sensitivity below what one unit can change", component("coordinates", 1, "proportion:ward:A"))
-    forged("counted", "sensitivity below what one unit can change",
-           component("sensitivity_l2_squared", "3.9", "distinct:emergency", "swapped"))
-    forged("counted", "follows otherwise from its components", by_recipe)
-    forged("counted", "follows otherwise from its components", asked_as("proportion:ward:A", "count:ward"))
-    forged("counted", "asks for a value that the policy does not declare",
-           asked_as("proportion:ward:A", "proportion:ward:D"))
-    forged("counted", "asks about a column that the policy does not declare", asked_as("count:age", "count:height"))
-    forged("counted", "asks a statistic that is not known", asked_as("distinct:ward", "distinct:ward:A"))
-    forged("counted", "follows from what was drawn", drawn(another_share))
-    forged("counted", "another number of components or cells", drawn(one_count))
-    forged("counted", "statistics does not allow count_of", allowing("count", "distinct", "proportion"))
-
-
-@sentence("a forged ratio is found, and a forged variance over a private number of rows")
-def forged_ratios():
-    def plan_of(changed, statistic, dataset):
-        return next(place for place, record in enumerate(changed) if record["kind"] == "plan" and (
-            record["question"]["statistic"], record["question"]["dataset"]) == (statistic, dataset))
-
-    def component(part, member, number, statistic, dataset="clinic"):
-        def change(changed):
-            place = plan_of(changed, statistic, dataset)
-            said = changed[place]["release"]["components"][part]
-            assert said[member] != number
-            said[member] = number
-            return place
-        return change
-
-    def recipe(dataset="clinic", **members):
-        def change(changed):
-            place = plan_of(changed, "ratio:cost,age", dataset)
-            post = changed[place]["release"]["post_processing"]
-            assert any(post.get(name) != member for name, member in members.items())
-            post.update(members)
-            return place
-        return change
-
-    def asked_as(statistic, other):
-        def change(changed):
-            place = plan_of(changed, statistic, "clinic")
-            changed[place]["question"]["statistic"] = other
-            return place
-        return change
-
-    def another_quotient(changed):
-        plan = changed[plan_of(changed, "ratio:cost,age", "clinic")]["number"]
-        place = granted(changed, plan=plan)
-        changed[place]["values"][0] = "0.125"
-        return place
-
-    def under(statistic, change_implied):
-        def change(changed):
-            place = find(changed, kind="policy")
-            change_implied(next(one for one in changed[place]["implies"]["datasets"] if one["name"] == "clinic"))
-            return granted(changed, plan=changed[plan_of(changed, statistic, "clinic")]["number"])
-        return change
-
-    def allowing(statistic, *statistics):
-        def change(dataset):
-            dataset["allow"]["statistics"] = sorted(statistics)
-        return under(statistic, change)
-
-    def of_columns(statistic, *columns):
-        def change(dataset):
-            dataset["allow"]["columns"] = list(columns)
-        return under(statistic, change)
-
-    def forbidding(statistic, **rule):
-        def change(dataset):
-            dataset["forbid"] = [rule]
-        return under(statistic, change)
-
-    for part, dataset, least in ((0, "clinic", "14999"), (1, "clinic", "332.9"), (0, "swapped", "15029"),
-                                 (1, "known", "332.9"), (0, "cohort", "15029")):
-        forged("ratios", "sensitivity below what one unit can change",
-               component(part, "sensitivity", least, "ratio:cost,age", dataset))
-    for part, least in ((0, "9240"), (1, "166"), (2, "2.9")):
-        forged("ratios", "sensitivity below what one unit can change",
-               component(part, "sensitivity", least, "variance:age"))
-    forged("ratios", "has not denominator where that is needed",
-           component(1, "statistic", "count", "ratio:cost,age"))
-    for members in ({"lower": "-1"}, {"upper": "5000"}, {"kind": "mean_about", "centre": "0"}):
-        forged("ratios", "follows otherwise from its components", recipe(**members))
-    forged("ratios", "is there for what is about it", recipe(centre="1"))
-    forged("ratios", "asks for a ratio that is none", asked_as("ratio:cost,age", "ratio:cost,cost"))
-    forged("ratios", "asks for a ratio that is none", asked_as("ratio:cost,age", "ratio:cost"))
-    forged("ratios", "divides by what may be below 0", asked_as("ratio:cost,age", "ratio:age,cost"))
-    forged("ratios", "asks about a column that the policy does not declare",
-           asked_as("ratio:cost,age", "ratio:cost,height"))
-    forged("ratios", "follows from what was drawn", another_quotient)
-    forged("ratios", "statistics does not allow ratio", allowing("ratio:cost,age", "mean", "variance"))
-    forged("ratios", "statistics does not allow private_variance", allowing("variance:age", "ratio", "variance"))
-    forged("ratios", "columns does not allow cost, age", of_columns("ratio:cost,age", "cost", "dose"))
-    forged("ratios", "rule 1 under forbid applies", forbidding("ratio:cost,age", columns=["age"], statistics=["ratio"]))
-    forged("ratios", "rule 1 under forbid applies", forbidding("variance:age", statistics=["private_variance"]))
-    forged("ratios", "rule 1 under forbid applies",
-           forbidding("variance:dose", statistics=["variance"], columns=["dose"]))
-
-
-@sentence("a forged table is found: other columns, other cells, or a sensitivity that is not that of its cells")
-def forged_tables():
-    def plan_of(changed):
-        return find(changed, kind="plan")
-
-    def grouped(by):
-        def change(changed):
-            place = plan_of(changed)
-            changed[place]["question"]["by"] = by
-            return place
-        return change
-
-    def cells(keys):
-        def change(changed):
-            place = plan_of(changed)
-            changed[place]["release"]["cells"] = keys
-            return place
-        return change
-
-    def coordinates(changed):
-        place = next(place for place, record in enumerate(changed)
-                     if record["kind"] == "plan" and record["question"]["dataset"] == "swapped")
-        changed[place]["release"]["components"][0]["coordinates"] = 3
-        return place
-
-    def not_allowed(changed):
-        place = find(changed, kind="policy")
-        changed[place]["implies"]["datasets"][0]["allow"]["by"] = ["age", "ward"]
-        return granted(changed)
-
-    def suppressed(below, statistic="mean:cost", **without):
-        def change(changed):
-            place = next(place for place, record in enumerate(changed)
-                         if record["kind"] == "plan" and "suppress_below" in record["question"])
-            question = changed[place]["question"]
-            question["suppress_below"] = below
-            question.update(statistic=statistic)
-            for name in without:
-                del question[name]
-            return place
-        return change
-
-    for change in map(suppressed, ("0", "-1", "few", "5.0", 5)):
-        forged("tables", "suppress_below has a value that is none of its form", change)
-    for change in (suppressed("5", "sum:cost"), suppressed("5", "count", by=None)):
-        forged("tables", "suppresses what is no counted cell", change)
-    wards, truths = ["A", "B", "C"], ["false", "true"]
-    for by in ([], ["ward"], ["ward", 1], {"ward": "emergency"}):
-        forged("tables", "by has a value that is none of its form", grouped(by))
-    for by in (["ward", "ward"], ["ward", "emergency", "band", "age"]):
-        forged("tables", "is grouped by what are no columns", grouped(by))
-    for by in ("ward", ["emergency", "ward"], ["ward", "band"]):
-        forged("tables", "has not the cells that the policy declares", grouped(by))
-    for keys in ([truths, wards], [wards, ["false"]], wards * 2, [wards, ["true", "false"]]):
-        forged("tables", "has not the cells that the policy declares", cells(keys))
-    forged("tables", "sensitivity below what one unit can change", coordinates)
-    forged("tables", "by does not allow ward, emergency", not_allowed)
-
-
-@sentence("a forged table with totals is found: without them, with another share, or a total that was drawn otherwise")
-def forged_totals():
-    def first(of, **said):
-        def place(changed):
-            return next(place for place, record in enumerate(changed) if record["kind"] == "plan" and
-                        record["question"].get("statistic") == of and said.items() <= record["question"].items())
-        return place
-
-    def asked(find_plan, **members):
-        def change(changed):
-            place = find_plan(changed)
-            question = changed[place]["question"]
-            question.update(members)
-            for name in [name for name in members if members[name] is None]:
-                del question[name]
-            return place
-        return change
-
-    def made(find_plan, edit):
-        def change(changed):
-            place = find_plan(changed)
-            edit(changed[place]["release"])
-            return place
-        return change
-
-    def answered(find_plan, edit):
-        def change(changed):
-            number = changed[find_plan(changed)]["number"]
-            place = next(place for place, record in enumerate(changed) if record.get("plan") == number)
-            edit(changed[place])
-            return place
-        return change
-
-    def parts(edit):
-        return lambda release: edit(release["components"])
-
-    def moved(components):
-        for place, units in ((1, 46666666665), (2, 46666666667)):
-            components[place]["epsilon"] = f"0.{units:012}"
-
-    count = first("count", totals="0.2")
-    fitted = first("sum:age", consistent=True)
-    whole = first("count", totals="0.01")
-    for why, change in (
-            ("asks for totals that are none", asked(count, totals="1")),
-            ("asks for totals that are none", asked(count, totals="0")),
-            ("totals has a value that is none of its form", asked(count, totals=1)),
-            ("asks for totals that are none", asked(count, statistic="mean:cost")),
-            ("asks for totals that are none", asked(fitted, totals=None)),
-            ("add up what does not", asked(first("units"), consistent=True)),
-            ("hides cells that follow from what it shows", asked(count, consistent=True, suppress_below="5")),
-            ("follows otherwise from its components than was asked", asked(count, consistent=True)),
-            ("follows otherwise from its components than was asked", asked(fitted, consistent=None)),
-            ("has not the components of its statistic", asked(count, totals=None)),
-            ("shares epsilon out otherwise than was asked", asked(count, totals="0.25")),
-            ("shares epsilon out otherwise than was asked", made(count, parts(moved))),
-            ("is of a table with a component for each of its margins", made(count, parts(list.pop))),
-            ("below what one unit can change", made(count, parts(lambda said: said[1].update(sensitivity="1")))),
-            ("is there, unless of totals", made(count, lambda release: release["post_processing"].update(lower="0"))),
-            ("of another number of components or cells",
-             answered(count, lambda record: record["component_values"][1].pop())),
-            ("of another number of components or cells", answered(count, lambda record: record["component_values"].pop())),
-            ("where", answered(count, lambda record: record["values"].__setitem__(-1, "12345678"))),
-            ("of another number of cells", answered(count, lambda record: record["values"].pop())),
-            ("of another number of cells", answered(count, lambda record: record.pop("values"))),
-            ("of another number of cells", answered(fitted, lambda record: record.update(values=["1"] * 12)))):
-        forged("totals", why, change)
-
-    def not_rounded(changed):
-        made(whole, lambda release: release["post_processing"].update(kind="totals"))(changed)
-
-    forged("totals", "follows from what was drawn", not_rounded)
+@sentence("more quantiles than can be asked for at once are none")
+def too_many_quantiles():
+    asked = "quantiles:age:" + ",".join(verifier_text(verifier.Fraction(n, 1000)) for n in range(1, 101))
+    forged_row("quantiles", 'plan question.statistic="quantile:age:0.5"', f'question.statistic="{asked}"', "",
+               "asks for quantiles that are none")
 
 
 @sentence("what is made to add up is computed from the draws, as the program shows it")
@@ -1237,76 +695,8 @@ def consistent_values():
 # Losses, recomputed.
 
 
-@sentence("a forged batch is found: a row left out, moved, cheaper or answered by another, or a block charged too little")
+@sentence("a forged batch is found in which a block is charged too little")
 def forged_batches():
-    def plan_of(changed, rows=2):
-        """The first answered plan of so many rows at least."""
-        return next(place for place, record in enumerate(changed)
-                    if len(record.get("release", {}).get("rows", ())) >= rows)
-
-    def in_plan(change, rows=2):
-        def changed(records_of):
-            place = plan_of(records_of, rows)
-            change(records_of[place])
-            return place
-        return changed
-
-    def in_answer(change):
-        def changed(records_of):
-            place = plan_of(records_of) + 1
-            change(records_of[place])
-            return place
-        return changed
-
-    def set_row(number, name, value, of="release"):
-        def change(plan):
-            plan[of]["rows"][number][name] = value
-        return change
-
-    def swap(name, first, second):
-        def change(decision):
-            list_of = decision[name]
-            list_of[first], list_of[second] = list_of[second], list_of[first]
-        return change
-
-    def drop(name):
-        return lambda decision: decision[name].pop()
-
-    def without_row(plan):
-        plan["question"]["rows"].pop()
-
-    def both(plan):
-        plan["question"]["epsilon"] = "1"
-
-    def beside(plan):
-        plan["release"]["rows"][0]["components"], plan["release"]["rows"][1]["components"] = 2, 1
-
-    def less(plan):
-        row = plan["release"]["rows"][0]
-        row["charged"] = row["requested"] = "0.25"
-
-    for why, change in (
-            ("has another number of rows than were asked", in_plan(without_row)),
-            ("is no batch of rows", in_plan(both)),
-            ("has rows that are no questions", in_plan(set_row(0, "statistic", "value:score", "question"))),
-            ("charges another epsilon than was asked for", in_plan(set_row(0, "epsilon", "0.25", "question"))),
-            ("says charged what", in_plan(less)),
-            ("says charged what its rows do not add up to", in_plan(lambda plan: plan["release"].update(charged="3"))),
-            ("says adjusted what its rows", in_plan(lambda plan: plan["release"].update(adjusted="3"))),
-            ("says requested what its rows", in_plan(lambda plan: plan["release"].update(requested="3"))),
-            ("has another number of components", in_plan(beside)),
-            ("are those of a batch", in_plan(set_row(0, "components", 2))),
-            ("are those of a batch", in_plan(lambda plan: plan["release"].update(mechanism="snapping"))),
-            ("are those of a batch", in_plan(set_row(0, "mechanism", "batch"))),
-            ("is by another mechanism", in_plan(set_row(0, "arithmetic", "exact"))),
-            ("has not the cells", in_plan(set_row(1, "cells", ["A", "B", "X"]))),
-            ("another number of components or cells", in_answer(swap("component_values", 0, 1))),
-            ("follows from what was drawn", in_answer(swap("values", 0, 1))),
-            ("another number", in_answer(drop("values"))),
-            ("another number", in_answer(drop("component_values"))),
-            ("are of more rows", in_answer(lambda decision: decision["values"].append("1")))):
-        forged("batches", why, change)
-
     def block_charged_less(changed):
         blocks = {r["account"]: r["measure"] for r in changed
                   if r["kind"] == "account" and r.get("scope", "").startswith("block:")}
@@ -1321,7 +711,7 @@ def forged_batches():
     forged("batches", "than is proved to be lost", block_charged_less)
 
 
-@sentence("a forged batch that is charged as one is found: below its bound, above the sum, at another delta or by another")
+@sentence("a forged batch that is charged as one is found: below its bound, or by another amount")
 def forged_composed():
     by = {"pld": None, "zcdp": None, "sum": None}
     changed = records("composed")
@@ -1333,40 +723,16 @@ def forged_composed():
     unchecked = {entry["kind"]: entry["count"] for entry in expect_good(rewritten(changed))["unchecked"]}
     assert unchecked == {"implies": 1, "pld": 4, "vouching": 1}, unchecked
 
-    def in_plan(change, of="pld"):
-        def changed(records_of):
-            place = next(i for i, r in enumerate(records_of) if r["kind"] == "plan" and r["number"] == by[of])
-            change(records_of[place])
-            return place
-        return changed
+    def one_unit_less(of):
+        def change(changed):
+            plan = next(record for record in changed if record["kind"] == "plan" and record["number"] == by[of])
+            less = verifier.quantity(plan["release"]["charged"]) - verifier.Fraction(1, 10**6)
+            plan["release"]["charged"] = text_of(less)
+            return changed.index(plan)
+        return change
 
-    def set_release(name, value):
-        return lambda plan: plan["release"].update({name: value})
-
-    def set_composed(name, value):
-        return lambda plan: plan["release"]["composed"].update({name: value})
-
-    def less(plan):
-        """One unit of the grid."""
-        plan["release"]["charged"] = text_of(verifier.quantity(plan["release"]["charged"])
-                                             - verifier.Fraction(1, 10**6))
-
-    for why, change in (
-            ("for more than the sum", in_plan(set_release("charged", "50"))),
-            ("for more than the sum", in_plan(set_release("charged", "0"))),
-            ("less than follows from its rho", in_plan(less, "zcdp")),
-            ("less than follows from its rho", in_plan(set_composed("accountant", "zcdp"))),
-            ("is not charged the sum", in_plan(set_composed("accountant", "sum"))),
-            ("is not charged the sum", in_plan(less, "sum")),
-            ("at another delta than was asked", in_plan(set_composed("delta", "0.000002"))),
-            ("at another delta than was asked", in_plan(lambda plan: plan["release"].pop("composed"))),
-            ("at another delta than was asked", in_plan(lambda plan: plan["question"].pop("delta"))),
-            ("at another delta than was asked", in_plan(lambda plan: plan["question"].update(delta="0.000002"))),
-            ("delta below what its rows lose", in_plan(lambda plan: (plan["question"].update(delta="0.000000009"),
-                                                                     set_composed("delta", "0.000000009")(plan)))),
-            ("is none of", in_plan(set_composed("accountant", "optimal"))),
-            ("a delta above 0 and below 1", in_plan(set_composed("delta", "0")))):
-        forged("composed", why, change)
+    forged("composed", "less than follows from its rho", one_unit_less("zcdp"))
+    forged("composed", "is not charged the sum", one_unit_less("sum"))
 
     def movement(change, dataset, scope, measure):
         """The first answer that such an account is charged for."""
@@ -1519,30 +885,6 @@ def forged_charges():
                charged_less(measure, name))
 
 
-@sentence("a forged plan is found: another epsilon than was asked for, other sums, another unit or mechanism")
-def forged_plans():
-    def changed_to(text, name, *path):
-        def change(changed):
-            place = next(i for i, r in enumerate(changed) if "release" in r)
-            said = changed[place]
-            for step in path:
-                said = said[step]
-            said[name] = text
-            return place
-        return change
-
-    for why, text, name, *path in (
-            ("another epsilon than was asked for", "2", "epsilon", "question"),
-            ("another epsilon than was asked for", "2", "requested", "release"),
-            ("says charged what", "0.5", "charged", "release"), ("says adjusted what", "0.5", "adjusted", "release"),
-            ("has not the unit", "row", "unit", "release"),
-            ("has not the neighbours", "replace-one", "neighbours", "release"),
-            ("is by another mechanism", "exact", "arithmetic", "release"),
-            ("has not the cells", ["A", "B"], "cells", "release"),
-            ("has not count where", "units", "statistic", "release", "components", 0)):
-        forged("snapping", why, changed_to(text, name, *path))
-
-
 @sentence("whatever stands in a line where something else belongs, it is a fault, and soon")
 def confusion():
     junk = ([], {}, "", "x", 0, 2**53 - 1, True, "-1", "1/3", "9" * 400, ["x"], {"a": "b"}, {"hex": "ff"}, "a in (")
@@ -1561,6 +903,9 @@ def confusion():
                 if form in seen:
                     continue
                 seen.add(form)
+                # By default every third form, and in another version of these tests other ones.
+                if not EVERY_BIT and hashlib.sha256(repr(form).encode() + HERE).digest()[0] % 3:
+                    continue
                 confused = copy.deepcopy(record)
                 said = confused
                 for step in path[:-1]:
@@ -1568,37 +913,6 @@ def confusion():
                 said[path[-1]] = junk[(number + place) % len(junk)]
                 lines = rewritten([*changed[:place], confused, *changed[place + 1:place + 3]])
                 verifier.Reader().read(io.BytesIO("".join(line + "\n" for line in lines).encode()))  # raises nothing
-
-
-@sentence("a forged way around consent is found: an answer above what needs approvals, or above one release's limit")
-def forged_consent():
-    def lowered(changed):
-        for record in changed:
-            if record["kind"] == "policy":
-                for dataset in record["implies"]["datasets"]:
-                    dataset["approvals"]["above"][0]["limit"] = "0.2"
-
-    def without_above(changed):
-        for record in changed:
-            if record["kind"] == "policy":
-                for dataset in record["implies"]["datasets"]:
-                    del dataset["approvals"]["above"]
-
-    def one_release(measure):
-        def change(changed):
-            for limit in find_policy(changed)["implies"]["datasets"][0]["per_release"]:
-                if limit["measure"] == measure:
-                    limit["limit"] = "0.000000000001"
-        return change
-
-    def find_policy(changed):
-        return changed[find(changed, kind="policy")]
-
-    forged("waiting", "than may be lost without approval", lowered)
-    forged("waiting", "which every request needs", without_above)
-    forged("blocks", "more epsilon than one release may lose", one_release("epsilon"))
-    forged("blocks", "more rho than one release may lose", one_release("rho"))
-    forged("concentrated", "more delta than one release may lose", one_release("delta"))
 
 
 @sentence("a request that nobody approved is found by both programs where its asker lost too much shortly before")
@@ -1626,6 +940,9 @@ def forged_windows():
         change(changed)
         assert by_command(rewritten(changed)) == "found", why
     assert by_command(lines_of("windowed")) == "no"
+
+
+TESTS.update({name: functools.partial(forge_each, rows) for name, rows in forgeries().items()})
 
 
 def make():
