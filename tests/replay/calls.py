@@ -8,73 +8,12 @@ import subprocess
 import time
 from dataclasses import dataclass, field
 
-from ledger_scenarios import NOBODY, VISITS
+from ledger_scenarios import HERE, NOBODY, VISITS, rows_of
 
-POLICY = """version: 1
-principals:
-  alice: {}
-  adam: {}
-  bob: {}
-  carol: {duties: [curate]}
-  dora: {duties: [audit]}
-  otto: {duties: [operate]}
-datasets:
-  clinic:
-    source: {csv: visits.csv}
-    unit: {id: patient_id, max_rows: 3}
-    rows: {max: 100000}
-    neighbours: add-remove
-    budget: {epsilon: 6}
-    per_release: {epsilon: 2}
-    approvals: {required: 1, by: {principals: [bob]}, above: {epsilon: 1/2}}
-    limits:
-      - {principal: adam, epsilon: 1}
-    columns:
-      age: {type: int, bounds: [0, 110]}
-      cost: {type: decimal, scale: 2, bounds: [0, 5000]}
-      ward: {type: string, values: [A, B, C]}
-    allow: {statistics: [default, quantile]}
-    queries:
-      score: {bounds: [0, 10], sensitivity: 1, supplied_by: [adam]}
-"""
+POLICY = (HERE / "served.yaml").read_text(encoding="utf-8")
 LIMITS = "{per_second: 1000000, burst: 1000000, in_flight: 1000, refusals_per_hour: 1000000000}"
 PEOPLE = ["alice", "adam", "bob", "carol", "dora", "otto"]
-STATISTICS = [
-    "count",
-    "units",
-    "count",
-    "mean:cost",
-    "sum:cost",
-    "sum:cost",
-    "mean:age",
-    "median:cost",
-    "value:score",
-    "count:age",
-    "sum:ward",
-    "mode:age",
-    "count",
-    "mean:cost",
-    "mean:age",
-    "units",
-]
-READS = [
-    "/v1/me",
-    "/v1/budgets",
-    "/v1/budgets?dataset=clinic",
-    "/v1/budgets?dataset=none",
-    "/v1/pending",
-    "/v1/decisions?limit=3",
-    "/v1/decisions?after=2&limit=2",
-    "/v1/decisions?limit=0",
-    "/v1/decisions",
-    "/v1/events?after=0",
-    "/v1/policy",
-    "/v1/checkpoints",
-    "/healthz",
-    "/readyz",
-    "/v1/nothing",
-    "/v1/me?x=1",
-]
+(_, *STATISTICS), (_, *READS) = rows_of("served_words.tsv")
 
 
 @dataclass

@@ -4,10 +4,12 @@ A scenario is drawn from the seed that is its name, so it is the same in every r
 `{id N}` stands for the decision that the N-th step printed. A word that begins with `<` is the text of standard input.
 """
 
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+HERE = Path(__file__).resolve().parent
+CONFIGS = HERE.parents[1] / "configs"
 VISITS = ["patient_id,age,cost,ward"] + [
     f"p{n % 37},{n * 7 % 100},{n * 13 % 500}.{n % 100:02d},{'ABC'[n % 3]}" for n in range(120)
 ]
@@ -36,81 +38,26 @@ class Asked:
     statistics: list
     groups: list
     conditions: list
-    people: list = field(default_factory=lambda: ["ann"])
-    purposes: list = field(default_factory=lambda: [None])
-    deltas: list = field(default_factory=lambda: [None])
+    people: list
+    purposes: list
+    deltas: list
 
 
-WARDS = [
-    "ward = 'oncology'",
-    "ward in ('cardiology','emergency')",
-    "age >= 65",
-    "age < 18 and ward = 'paediatrics'",
-    "ward is missing",
-    "not (age > 40)",
-]
-MONTHS = ["visit_date >= 2023-06-01 and visit_date < 2023-08-01", "visit_date >= 2023-11-01", "age > 30"]
-ASKED = [
-    Asked(
-        "minimal",
-        "clinic",
-        [
-            "count",
-            "units",
-            "sum:cost",
-            "mean:age",
-            "mean:cost",
-            "histogram:ward",
-            "median:age",
-            "variance:age",
-            "quantiles:cost:0.25,0.75",
-            "distinct:ward",
-            "proportion:ward:A",
-            "ratio:cost,age",
-            "count:cost",
-        ],
-        ["ward"],
-        ["age > 65", "ward = 'A'", "ward in ('A','B') and age < 40", "cost > 100.50"],
-    ),
-    Asked(
-        "hospital",
-        "hospital",
-        ["count", "units", "sum:cost", "mean:age", "mean:stay_days", "histogram:ward", "sum:age"],
-        ["ward", "sex", "emergency", "ward,sex"],
-        WARDS + ["sex = 'F' and emergency = true", "visit_date >= 2023-06-01"],
-    ),
-    Asked("blocks", "hospital", ["count", "sum:age", "mean:age"], ["ward"], WARDS),
-    Asked(
-        "mechanisms",
-        "hospital",
-        ["count", "units", "sum:cost", "mean:age", "histogram:ward"],
-        ["ward"],
-        WARDS,
-        deltas=[None, "1e-7", "1e-8"],
-    ),
-    Asked(
-        "hospital_scopes",
-        "hospital",
-        ["count", "units", "sum:cost", "mean:age", "mean:stay_days"],
-        ["ward", "sex", "emergency"],
-        MONTHS,
-        ["alice", "bob", "dora", "carol", "eve"],
-        ["staffing", "quality", None, "fun"],
-        [None, None, "1e-8"],
-    ),
-    Asked("zcdp", "visits", ["count", "sum:age", "mean:age", "histogram:ward"], ["ward"], WARDS, deltas=[None, "1e-7"]),
-    Asked("zcdp", "survey", ["value:share_agreeing"], [], []),
-    Asked("zcdp", "registry", ["value:share_treated"], [], []),
-    Asked("renewal", "clinic", ["count", "mean:age", "sum:age"], [], ["age > 65"]),
-    Asked(
-        "spreadsheet",
-        "visits",
-        ["count", "mean:height", "sum:cost", "histogram:town", "mean:age"],
-        ["town"],
-        ["town = 'Köln'", "seen >= 2024-01-10", "age > 30"],
-    ),
-    Asked("external_values", "survey", ["value:share_agreeing", "value:coefficient"], [], []),
-]
+def rows_of(name):
+    """The rows of a table beside this file."""
+    lines = (HERE / name).read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if not line.startswith("#")]
+
+
+def command_lines(family):
+    return [shlex.split(words) for one, words in rows_of("command_lines.tsv") if one == family]
+
+
+def listed(cell):
+    return [None if word == "-" else word for word in cell.split(" | ")] if cell else []
+
+
+ASKED = [Asked(policy, dataset, *map(listed, lists)) for policy, dataset, *lists in rows_of("asked.tsv")]
 FORMS = [[], [], ["--json"], ["--json"], ["--quiet"], ["--verbose"], ["--format", "csv"]]
 NOBODY = "01HV5Y3K9QZ8T7W6R5N4M3J2XA"
 
@@ -269,31 +216,9 @@ def evidence(draw, name):
     scenario.run("audit", "checkpoint", "--key", "log.key", "> note1")
     scenario.run("release", "clinic", "mean:age", "--epsilon", "0.2", "--as", "ann")
     scenario.run("audit", "checkpoint", "--key", "log.key", "> note2")
-    for words in (
-        ["audit", "prove", f"{{id {draw.choice(ids)}}}", "--checkpoint", "note1", "> proof"],
-        ["audit", "check-proof", "proof"],
-        ["audit", "check-proof", "proof", "--vkey", "{vkey}"],
-        ["audit", "consistency", "note1", "--checkpoint", "note2"],
-        ["audit", "consistency", "--checkpoint", "note2", "> steps"],
-        ["key", "generate", "witness.key", "--name", "witness"],
-        ["audit", "cosign", "note2", "--proof", "steps", "--key", "witness.key", "--vkey", "{vkey}"],
-        ["budget", "--checkpoint", "note2", "--vkey", "{vkey}"],
-        ["budget", "--checkpoint", "visits.csv"],
-        ["budget", "--checkpoint", "note2", "--witness", "{vkey}"],
-        ["audit", "export", "> lines"],
-        ["audit", "export"],
-        ["audit", "export", "--format", "csv"],
-        ["audit", "import", "lines", "--ledger", "copy"],
-        ["audit", "import", "lines", "--ledger", "copy"],
-        ["budget", "--ledger", "copy"],
-        ["audit", "verify", "--ledger", "copy"],
-        ["release", "clinic", "count", "--epsilon", "0.1", "--ledger", "copy", "--as", "ann"],
-        ["audit", "import", "visits.csv", "--ledger", "other"],
-        ["key", "retire", "{vkey}", "--why", "rotated", "--as", "cleo"],
-        ["key", "retire", "{vkey}", "--why", "again", "--as", "cleo"],
-        ["audit", "checkpoint", "--key", "log.key"],
-        ["audit", "checkpoint", "--key", "visits.csv"],
-    ):
+    chosen = f"{{id {draw.choice(ids)}}}"
+    for words in command_lines("evidence"):
+        words = [chosen if word == "{id}" else word for word in words]
         scenario.run(*words, *(draw.choice([[], ["--json"]]) if words[-1][0] != ">" else []))
     read(draw, scenario, ASKED[0])
     return scenario
@@ -307,38 +232,7 @@ def upkeep(draw, name):
     scenario.files["less.yaml"] = text.replace("epsilon: 3", "epsilon: 0.01")
     scenario.files["fewer.yaml"] = text.replace("      ward: {type: string, values: [A, B, C]}\n", "")
     scenario.files["bad.yaml"] = text.replace("max_rows: 3", "max_rows: 0")
-    actions = [
-        ["release", "clinic", "count", "--epsilon", "0.1", "--as", "ann"],
-        ["policy", "apply", "more.yaml", "--why", "agreed"],
-        ["policy", "apply", "less.yaml", "--why", "too much"],
-        ["policy", "apply", "bad.yaml"],
-        ["policy", "apply", "fewer.yaml"],
-        ["policy", "diff", "more.yaml"],
-        ["policy", "diff", "less.yaml", "more.yaml"],
-        ["policy", "diff", "fewer.yaml"],
-        ["policy", "show"],
-        ["policy", "check", "bad.yaml"],
-        ["policy", "implies", "more.yaml"],
-        ["backup", "copy"],
-        ["backup", "copy2"],
-        ["budget"],
-        ["history"],
-        ["audit", "verify"],
-        ["audit", "report"],
-        ["data", "check"],
-        ["relocate", "clinic", "--source", "moved.csv", "--why", "a new disk"],
-        ["relocate", "clinic", "--source", "visits.csv", "--why", "back"],
-        ["recover"],
-        ["clock", "confirm"],
-        ["release", "clinic", "mean:cost", "--epsilon", "0.2", "--as", "ann", "--dummy", "--policy", "minimal.yaml"],
-        ["seal", "--why", "moves"],
-        ["restore", "copy"],
-        ["restore", "copy", "--ledger", "elsewhere", "--accept-rollback", "--why", "lost"],
-        ["credentials", "add", "ann", "--uid", "1003", "--why", "joined"],
-        ["credentials", "list"],
-        ["credentials", "new", "ann", "--why", "no user"],
-        ["credentials", "revoke", "c9", "--why", "left"],
-    ]
+    actions = command_lines("upkeep")
     for _ in range(30):
         words = draw.choice(actions)
         if words[0] == "seal" and draw.random() < 0.7:

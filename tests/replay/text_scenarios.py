@@ -1,46 +1,10 @@
 """Scenarios about texts and files: calculators, policies, and tables that a policy is drafted from."""
 
-from ledger_scenarios import CONFIGS, Scenario, begin
+import json
 
-CALCULATORS = [
-    ["accuracy", "snapping", "--epsilon", "{e}", "--sensitivity", "{s}", "--bound", "{b}", "--alpha", "{a}"],
-    ["accuracy", "snapping", "--epsilon", "{e}", "--sensitivity", "{s}", "--bound", "{b}", "--accuracy", "{b}"],
-    ["accuracy", "discrete-gaussian", "--scale", "{s}", "--alpha", "{a}"],
-    ["accuracy", "discrete-gaussian", "--accuracy", "{b}", "--alpha", "{a}"],
-    ["accuracy", "discrete-laplace", "--scale", "{s}", "--accuracy", "{s}"],
-    ["calibrate", "snapping", "--accuracy", "{b}", "--alpha", "{a}", "--sensitivity", "{s}"],
-    ["calibrate", "gaussian", "--epsilon", "{e}", "--delta", "{d}", "--sensitivity", "{s}"],
-    ["calibrate", "gaussian", "--sigma", "{s}", "--epsilon", "{e}", "--sensitivity", "1"],
-    ["tolerance", "laplace", "--epsilon", "{e}", "--l1", "{s}", "--flakiness", "{f}"],
-    ["tolerance", "gaussian", "--epsilon", "{e}", "--delta", "{d}", "--l2", "1", "--flakiness", "{f}"],
-    [
-        "tolerance",
-        "mean",
-        "--epsilon",
-        "{e}",
-        "--lower",
-        "0",
-        "--upper",
-        "{b}",
-        "--sum",
-        "500",
-        "--count",
-        "100",
-        "--flakiness",
-        "{f}",
-    ],
-    ["compose", "--mechanism", "laplace scale={s} sensitivity=1 count=20", "--delta", "{d}"],
-    [
-        "compose",
-        "--mechanism",
-        "gaussian sigma=20 sensitivity=1 count=9",
-        "--mechanism",
-        "pure epsilon=0.1",
-        "--epsilon",
-        "1",
-    ],
-    ["compose", "--mechanism", "snapping epsilon={e}; approximate epsilon=0.1 delta=1e-9", "--delta", "{d}"],
-]
+from ledger_scenarios import CONFIGS, Scenario, begin, command_lines, rows_of
+
+CALCULATORS = command_lines("calculating")
 FIGURES = {
     "{e}": ["0.1", "1", "1/3", "0", "-1", "1e-3"],
     "{s}": ["1", "3", "0.5", "5/2", "x"],
@@ -91,25 +55,7 @@ def policies(draw, name):
     return scenario
 
 
-TABLES = [
-    "id,age,ward\n1,34,A\n2,41,B\n3,,A\n",
-    "id;age;cost\n1;34;1.234,50\n2;41;89,90\n",
-    "1,2,3\n4,5,6\n",
-    "",
-    "id\n",
-    "sep=;\nid;age\n1;2\n",
-    '"name","age"\n"x","1"\n"y","2"\n',
-    "a,b\n1\n2\n",
-    "a b c\n1 2 3\n4 5 6\n",
-    "a,a\n1,2\n3,4\n",
-    "id,seen\n1,03.01.2024\n2,17.01.2024\n",
-    "id,flag\n1,yes\n2,no\n",
-    "Title of the table\n\nid,age\n1,30\n2,40\n",
-    "id,age,\n1,30\n2,40\n",
-    "\x00\x01\x02",
-    "id\tage\n1\t30\n2\t40\n",
-    "id,age\r1,30\r2,40\r",
-]
+TABLES = [json.loads(text) for (text,) in rows_of("tables.tsv")]
 
 
 def drafting(draw, name):
