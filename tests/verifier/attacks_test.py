@@ -20,26 +20,13 @@ sys.path[:0] = [str(SOURCE / "verifier"), str(SOURCE / "tests" / "verifier")]
 
 import epsilog_verify as verifier  # noqa: E402
 import histories  # noqa: E402
-from forging import balances_again, find, put_off, rewritten, text_of  # noqa: E402
+from forging import balances_again, find, forge, put_off, rewritten, text_of  # noqa: E402
 from sentences import run  # noqa: E402
 
 WITHOUT = "nothing, not even `--implies`"  # of the independent verifier alone: the other has no such option
 MEANS = (WITHOUT, "nothing", "a replica", "a checkpoint elsewhere", "a witness")
 FOUND, NOT, BY_COMMAND, BY_VERIFIER = "found", "no", "by `audit verify`", "by the verifier"  # cells
-POLICY = """version: 1
-replica: {file: %s}
-principals:
-  ann: {roles: [research]}
-  bob: {roles: [custodian]}
-  carol: {roles: [custodian]}
-  dave: {}
-datasets:
-  clinic:
-""" + histories.DATASET + """
-    budget: {epsilon: 9}
-    approvals: {required: 1, by: {roles: [custodian]}, above: {epsilon: 0.5}, expires: 72h}
-    release: {default: {mechanism: discrete_laplace}}
-"""
+POLICY = histories.policy("attacked")
 
 
 class World:
@@ -311,23 +298,6 @@ def forged_policy(world, _):
     world.replace_by(rewritten(changed))
 
 
-def approval_by(principal):
-    def forge(world, _):
-        changed = world.records()
-        changed[find(changed, outcome="approved")]["principal"] = principal
-        world.replace_by(rewritten(changed))
-    return forge
-
-
-def forged_charge(world, _):
-    changed = world.records()
-    release = changed[find(changed, key="newest")]
-    movement = release["movements"][0]
-    movement["spent_change"] = "0.2"
-    movement["spent"] = "1.2"
-    world.replace_by(rewritten(changed))
-
-
 def in_lines(forge):
     """An attack that changes records, and makes lines and tree anew."""
     def attack(world, _):
@@ -337,40 +307,20 @@ def in_lines(forge):
     return attack
 
 
-def component(changed):
-    return changed[find(changed, kind="plan")]["release"]["components"][0]
-
-
-def forged_scale(changed):
-    component(changed)["scale"] = "1"
+def one_record(words, change):
+    """What a row of forgeries.tsv does."""
+    return in_lines(lambda changed: forge(changed, words, change))
 
 
 def forged_sensitivity(changed):
     """One row may be told by a third of the noise that three rows of a person need."""
-    first = component(changed)
+    first = changed[find(changed, kind="plan")]["release"]["components"][0]
     for member in ("sensitivity", "grid_sensitivity", "scale"):
         first[member] = text_of(verifier.quantity(first[member]) / 3)
 
 
-def removed_question(changed):
-    changed[find(changed, kind="plan")]["question"] = {"dataset": "clinic"}
-
-
-def removed_approval(changed):
-    gone = changed.pop(find(changed, outcome="approved"))
-    for record in changed:
-        if record["kind"] == "decision" and record["seq"] > gone["seq"]:
-            record["seq"] -= 1
-
-
-def claimed_credential(changed):
-    changed[find(changed, outcome="approved")]["via"] = "token:board"
-
-
-def hidden_in_consistent_table(changed):
-    """Cells are not shown, and given back by subtraction: what no program asks, and none records."""
-    plan = next(record for record in changed if record["kind"] == "plan" and "consistent" in record["question"])
-    plan["question"]["suppress_below"] = "5"
+# Cells are not shown, and given back by subtraction: what no program asks, and none records.
+HIDDEN = one_record("plan question.consistent", 'question.suppress_below="5"')
 
 
 def grant_as_refusal(changed):
@@ -381,10 +331,6 @@ def grant_as_refusal(changed):
     last["outcome"] = "refused"
     last["reasons"] = [{"code": "forbidden", "message": "rule 1 under forbid of 'clinic' applies to this request"}]
     balances_again(changed)
-
-
-def other_applier(changed):
-    changed[find(changed, kind="policy")]["by"] = "the board"
 
 
 def earlier_by_a_day(changed):
@@ -403,17 +349,18 @@ ATTACKS = {
     "what a policy implies is forged": forged_object(raised_in_object),
     "what a policy implies is left out": forged_object(lambda policy: policy.pop("implies")),
     "a policy is forged, and what follows from it": forged_policy,
-    "an approval is forged, of somebody who may not": approval_by("ann"),
-    "an approval is forged, of somebody who may": approval_by("bob"),
-    "an approval is taken out": in_lines(removed_approval),
-    "an approval names a credential that nobody has": in_lines(claimed_credential),
-    "a charge is forged": forged_charge,
-    "a scale of noise is forged": in_lines(forged_scale),
+    "an approval is forged, of somebody who may not": one_record("approved", 'principal="ann"'),
+    "an approval is forged, of somebody who may": one_record("approved", 'principal="bob"'),
+    "an approval is taken out": one_record("approved", "removed"),
+    "an approval names a credential that nobody has": one_record("approved", 'via="token:board"'),
+    "a charge is forged": one_record('decision key="newest"',
+                                       'movements.0.spent_change="0.2"; movements.0.spent="1.2"'),
+    "a scale of noise is forged": one_record("plan", 'release.components.0.scale="1"'),
     "a sensitivity is forged, and the noise by it": in_lines(forged_sensitivity),
-    "what a plan answers is left out": in_lines(removed_question),
-    "cells of a consistent table are hidden": in_lines(hidden_in_consistent_table),
+    "what a plan answers is left out": one_record("plan", 'question={"dataset":"clinic"}'),
+    "cells of a consistent table are hidden": HIDDEN,
     "a release is called a refusal": in_lines(grant_as_refusal),
-    "who applied a policy is forged": in_lines(other_applier),
+    "who applied a policy is forged": one_record("policy", 'by="the board"'),
     "all times are moved": in_lines(earlier_by_a_day),
 }
 # What leaves no trace in any record, so that there is nothing to hold against anything.
@@ -461,7 +408,7 @@ def pair_is_what_is_found():
     with tempfile.TemporaryDirectory(prefix="epsilog-attack-") as folder:
         world = World(folder)
         assert verdict(world) == NOT
-        in_lines(hidden_in_consistent_table)(world, False)
+        HIDDEN(world, False)
         done = subprocess.run([histories.COMMAND, "audit", "verify", "--ledger", str(world.ledger.path)],
                               capture_output=True, text=True, check=False)
         assert done.returncode == 6 and "consistent" in done.stdout + done.stderr, done.stdout + done.stderr

@@ -16,7 +16,7 @@ from contextlib import contextmanager, redirect_stdout
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent)]
 
 from forging import balances_again, find, forge, moved_to, next_id, put_off, renumber, rewritten  # noqa: E402
-from histories import DATASET, Ledger  # noqa: E402
+from histories import DATASET, Ledger, policy  # noqa: E402
 from sentences import collection, run  # noqa: E402
 from verifier_test import (  # noqa: E402
     ACCEPT_ALL, NoteFile, SECRET, WITNESS, expect_fault, expect_good, forged, granted, lines_of, note, records,
@@ -436,15 +436,7 @@ def rollbacks():
     assert event["why"] == "both disks failed" and event["by"] == "cleo"
 
 
-RENEWING = """version: 1
-datasets:
-  s:
-    unit: row
-    neighbours: add-remove
-    budget: {epsilon: 10, renew: day}
-    lifetime: {epsilon: 100}
-    queries: {q: {bounds: [0, 1], sensitivity: 1}}
-"""
+RENEWING = policy("renewing")
 
 
 def renewing(end):

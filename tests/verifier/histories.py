@@ -56,29 +56,24 @@ def visits():
     return "\n".join(rows) + "\n"
 
 
-DATASET = """    source: {csv: visits.csv}
-    unit: {id: patient, max_rows: 3}
-    rows: {max: 1000}
-    neighbours: add-remove
-    columns:
-      age: {type: int, bounds: [0, 111]}
-      cost: {type: decimal, scale: 2, bounds: [-10, 5000], missing: 0}
-      ward: {type: string, values: [A, B, C]}
-      seen: {type: date}
-      emergency: {type: bool}
-    queries:
-      score: {bounds: [0, 10], sensitivity: 1/3}
-"""
-EVERYTHING = """version: 1
-datasets:
-  small:
-    unit: row
-    neighbours: replace-one
-    budget: {epsilon: 1}
-    queries:
-      share: {bounds: [0, 1], sensitivity: 1/2500}
-  clinic:
-""" + DATASET
+POLICIES = pathlib.Path(__file__).resolve().parent / "policies"
+DATASET = (POLICIES / "dataset.yaml").read_text(encoding="utf-8")
+SWAPPED = DATASET.replace("add-remove", "replace-one")
+# What stands in the policies for the members of a dataset.
+MEMBERS = {"dataset": DATASET, "swapped": SWAPPED,
+           "exact": SWAPPED.replace("{max: 1000}", "{exact: 300}").replace("[0, 111]}", "[0, 111], missing: 50}"),
+           "counted": DATASET.replace("    queries:", """      band: {from: age, bins: [0, 18, 65, 111]}
+    queries:""")}
+
+
+def policy(name):
+    text = (POLICIES / f"{name}.yaml").read_text(encoding="utf-8")
+    for mark, members in MEMBERS.items():
+        text = text.replace(f"    <{mark}>\n", members)
+    return text
+
+
+EVERYTHING = policy("everything")
 
 
 def snapping(folder):
@@ -121,35 +116,9 @@ def discrete(folder):
     return ledger
 
 
-BLOCKS = """version: 1
-principals:
-  ann: {roles: [research]}
-  bob: {roles: [research], purposes: [audit]}
-datasets:
-  clinic:
-""" + DATASET.replace("add-remove", "replace-one") + """
-    budget: {epsilon: 20, delta: 1e-3}
-    blocks: {by: seen, per: month, from: 2024-01, to: 2024-06}
-    lifetime: {measure: zcdp, rho: 100}
-    limits: [{each: role, epsilon: 90, delta: 1e-2}, {each: purpose, measure: rdp, orders: {2: 99, 5/2: 99}},
-             {principal: bob, epsilon: 80, delta: 1e-2}, {each: principal, epsilon: 80, delta: 1e-2}]
-    purposes: [report, audit]
-    per_release: {epsilon: 9, rho: 20}
-    forbid: [{by: [emergency], where: [age]}]
-    release: {default: {mechanism: discrete_laplace}, units: {mechanism: discrete_gaussian}, mean: {mechanism: snapping}}
-  wards:
-""" + DATASET + """
-    budget: {epsilon: 20}
-    blocks: {by: ward}
-    lifetime: {epsilon: 30}
-    purposes: [report, audit]
-    release: {default: {mechanism: discrete_laplace}, sum: {arithmetic: exact, mechanism: snapping}}
-"""
-
-
 def blocks(folder):
     """Blocks of months and of values, limits of principals, roles and purposes; accounts in every measure."""
-    ledger = Ledger(folder, BLOCKS)
+    ledger = Ledger(folder, policy("blocks"))
     conditions = ("seen >= 2024-02-01 and seen < 2024-03-01", "seen in (2024-01-31, 2024-06-01)",
                   "seen > 2024-05-03 and age < 70", "seen != 2024-02-03 and ward = 'A'")
     for number, condition in enumerate(conditions):
@@ -173,18 +142,9 @@ def blocks(folder):
     return ledger
 
 
-RHO = """version: 1
-datasets:
-  clinic:
-""" + DATASET + """
-    budget: {measure: %s}
-    release: {default: {mechanism: discrete_laplace}, sum: {mechanism: gaussian}, units: {mechanism: discrete_gaussian}}
-"""
-
-
 def concentrated(folder):
     """Budgets of rho and of Renyi divergences, asked in epsilon and in rho."""
-    ledger = Ledger(folder, RHO % "zcdp, epsilon: 30, delta: 1e-6" + """  cohort:
+    ledger = Ledger(folder, policy("concentrated") % "zcdp, epsilon: 30, delta: 1e-6" + """  cohort:
 """ + DATASET + """
     budget: {measure: rdp, orders: {2: 50, 5/2: 60, 64: 400}}
     release: {default: {mechanism: discrete_laplace}, sum: {mechanism: gaussian}, units: {mechanism: discrete_gaussian}}
@@ -200,20 +160,7 @@ def concentrated(folder):
     return ledger
 
 
-WAITING = """version: 1
-principals:
-  ann: {roles: [research]}
-  bob: {roles: [research, custodian]}
-  carol: {roles: [custodian]}
-  dave: {}
-datasets:
-  clinic:
-""" + DATASET + """
-    budget: {epsilon: 100}
-    limits: [{each: principal, epsilon: 90}]
-    approvals: {required: 2, by: {principals: [dave], roles: [custodian]}, above: {epsilon: 0.5}, expires: 72h}
-    reservations: {expires: 1h}
-"""
+WAITING = policy("waiting")
 
 
 def waiting(folder):
@@ -337,14 +284,7 @@ datasets:
     return ledger
 
 
-EXACT = """version: 1
-datasets:
-  clinic:
-""" + DATASET.replace("add-remove", "replace-one").replace("{max: 1000}", "{exact: 300}").replace(
-    "[0, 111]}", "[0, 111], missing: 50}") + """
-    budget: {epsilon: 100, delta: 0.1}
-    release: {default: {mechanism: %s}}
-"""
+EXACT = policy("exact")
 
 
 def exact(folder):
@@ -561,8 +501,7 @@ def tables(folder):
     return ledger
 
 
-COUNTED = DATASET.replace("    queries:", """      band: {from: age, bins: [0, 18, 65, 111]}
-    queries:""")
+COUNTED = MEMBERS["counted"]
 COUNTING = "    allow: {statistics: [count, count_of, proportion, distinct]}\n"
 
 

@@ -31,28 +31,7 @@ TABLE = HERE / "members.tsv"
 WHOLE = "EPSILOG_LONG" in os.environ
 SAMPLE = {"verifier": 60, "command": 12}
 TESTS, sentence = collection()
-POLICY = """version: 1
-principals:
-  ann: {roles: [research]}
-  bob: {roles: [custodian]}
-  carol: {roles: [custodian], duties: [audit]}
-datasets:
-  clinic:
-""" + histories.COUNTED + """    budget: {epsilon: 60, delta: 1e-3, renew: month}
-    lifetime: {epsilon: 500, delta: 1e-2}
-    limits: [{each: principal, epsilon: 50, delta: 1e-2}]
-    purposes: [audit]
-    approvals: {required: 1, by: {roles: [custodian]}, above: {epsilon: 2}, expires: 72h}
-    release: {default: {mechanism: discrete_laplace}, units: {mechanism: discrete_gaussian}, sum: {mechanism: snapping}}
-    forbid: [{columns: [cost], by: [emergency]}]
-  small:
-    unit: row
-    neighbours: replace-one
-    budget: {epsilon: 5}
-    approvals: {required: 1, by: {roles: [custodian]}, above: {epsilon: 4, within: 30d}}
-    queries:
-      share: {bounds: [0, 1], sensitivity: 1/2500, supplied_by: [carol]}
-"""
+POLICY = histories.policy("members")
 
 
 def made_by_the_command(folder):

@@ -34,6 +34,12 @@ HERE = hashlib.sha256(pathlib.Path(__file__).read_bytes()).digest()
 TESTS, sentence = collection()
 
 
+def rows_of(name):
+    """The rows of a table beside this file."""
+    lines = (SOURCE / "tests/verifier" / name).read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if not line.startswith("# ")]
+
+
 def lines_of(name):
     return (MADE / f"{name}.lines").read_text(encoding="utf-8").splitlines()
 
@@ -98,11 +104,11 @@ def forged_row(name, words, change, named, why):
 def forgeries():
     """{sentence: rows} of forgeries.tsv."""
     said = {}
-    for line in (SOURCE / "tests/verifier/forgeries.tsv").read_text(encoding="utf-8").splitlines():
-        if line.startswith("## "):
-            rows = said.setdefault(line[3:], [])
-        elif not line.startswith("#"):
-            rows.append(line.split("\t"))
+    for first, *row in rows_of("forgeries.tsv"):
+        if first.startswith("## "):
+            rows = said.setdefault(first[3:], [])
+        else:
+            rows.append([first, *row])
     return said
 
 
@@ -193,49 +199,12 @@ def vectors_of_the_tree():
         assert holds == vector["accepted"], vector["name"]
 
 
-MONTHS = {"columns": [{"name": "seen", "type": "date"}, {"name": "age", "type": "int"}, {"name": "or", "type": "int"}],
-          "accounts": [], "blocks": {"by": "seen", "per": "month", "first": "2024-01", "last": "2024-04"}}
-WARDS = {"columns": [{"name": "ward", "type": "string", "values": ["B", "A"]}, {"name": "age", "type": "int"}],
-         "accounts": [], "blocks": {"by": "ward"}}
-NUMBERS = {"columns": [{"name": "not", "type": "int", "values": ["2", "-1"], "missing": "2"}],
-           "accounts": [], "blocks": {"by": "not"}}
-
-
-def labels(source, derived, null=("",)):
-    """A dataset whose blocks are the labels of one derived column; `other` is any other column."""
-    return {"columns": [{"name": "cell", **source}, {"name": "part", "from": "cell", "type": "string", **derived},
-                        {"name": "other", "type": "int", "step": "1"}],
-            "source": {"null": list(null)}, "accounts": [], "blocks": {"by": "part"}}
-
-
-NEARLY_ONE = text_of(Fraction(1 - 2**53, 2**53))
-BANDS = labels({"type": "int", "step": "1", "bounds": ["0", "110"]},
-               {"bins": ["0", "18", "65", "111"], "values": ["[0,18)", "[18,65)", "[65,111)"]})
-PRICES = labels({"type": "decimal", "step": "0.1", "bounds": ["0", "5"], "missing": "2.5"},
-                {"bins": ["-1.5", "0", "9.9"], "values": ["minus", "plus"]})
-SCORES = labels({"type": "double", "bounds": ["0", "1"], "missing": "0.1"},
-                {"bins": ["0", "0.1", "1/3", "1"], "values": ["low", "middle", "high"]})
-DEBTS = labels({"type": "double"}, {"bins": ["-1", NEARLY_ONE, "0"], "values": ["one", "part"]})
-SEEN = labels({"type": "date"}, {"per": "month", "first": "2024-01", "last": "2024-03",
-                                 "values": ["2024-01", "2024-02", "2024-03"]})
-EVES = labels({"type": "date"}, {"map": [{"label": "eve", "value": "0000-12-31"}, {"label": "eve", "value": "2024-12-31"}],
-                                 "other": "rest", "values": ["eve", "rest"]})
-CODES = labels({"type": "string"}, {"map": [{"label": "a", "value": "A"}, {"label": "b", "value": "it's"}],
-                                    "other": "rest", "values": ["a", "b", "rest"]}, ("", "NA"))
-TRUTHS = labels({"type": "bool"}, {"map": [{"label": "no", "value": "false"}, {"label": "yes", "value": "true"}],
-                                   "other": "rest", "values": ["no", "yes", "rest"]})
-NUMBERED = labels({"type": "int", "step": "1", "bounds": ["0", "9"], "missing": "3"},
-                  {"map": [{"label": "low", "value": "1"}, {"label": "low", "value": "2"}, {"label": "high", "value": "5"}],
-                   "values": ["high", "low"]})
-
-
 @sentence("a condition covers the blocks in which a value leaves room, and of an or those of all its parts")
 def covers():
-    for line in (SOURCE / "tests/verifier/covered_blocks.tsv").read_text(encoding="utf-8").splitlines():
-        if line.startswith("# "):
-            continue
-        name, where, covered = (cell.replace('""', "") for cell in line.split("\t"))
-        found = verifier.Dataset(globals()[name], None).covered_by(where)
+    datasets = {name: json.loads(said) for name, said in rows_of("covered_datasets.tsv")}
+    for row in rows_of("covered_blocks.tsv"):
+        name, where, covered = (cell.replace('""', "") for cell in row)
+        found = verifier.Dataset(datasets[name], None).covered_by(where)
         assert [label.removeprefix("2024-") if name == "MONTHS" else label for label in found] == covered.split(), (
             f"{name}, {where}: {found}")
     nested = "(" * 32 + "age = 1" + ")" * 32
