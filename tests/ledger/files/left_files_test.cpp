@@ -45,7 +45,7 @@ struct Deleted : ReplicatedLedger {
     }
     static_cast<void>(ledger::Ledger::backup(path, backup, {}, options()));
     id = look().ledger_id();
-    look().each_line(0, [this](std::string_view line) { lines.emplace_back(line); });
+    lines = lines_of(look());
     index = read_file(path + "-shm");
     for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(path + suffix);
   }
@@ -83,12 +83,7 @@ std::vector<Maker> makers() {
            }},
           {"import",
            [](const Deleted& gone) {
-             (void)Ledger::import_lines(
-                 gone.path,
-                 [&, next = gone.lines.begin()]() mutable -> std::optional<std::string> {
-                   return next == gone.lines.end() ? std::nullopt : std::optional(*next++);
-                 },
-                 gone.options());
+             (void)Ledger::import_lines(gone.path, each_of(gone.lines), gone.options());
            }},
           {"backup",
            [](const Deleted& gone) { (void)Ledger::backup(gone.backup, gone.path, {}, gone.options()); }}};

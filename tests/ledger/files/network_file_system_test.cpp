@@ -30,7 +30,7 @@ struct TwoFolders {
     release(there.open(), kHundredth, Rational(1), "1");
     static_cast<void>(ledger::Ledger::backup(there.path, backup_there, {}, options_of(there)));
     fs::copy_file(there.replica, replica_here);
-    there.look().each_line(0, [this](std::string_view line) { lines.emplace_back(line); });
+    lines = lines_of(there.look());
   }
   [[nodiscard]] ledger::Options options_of(const ReplicatedLedger& one) const {
     ledger::Options options = replicating(one.directory.path());
@@ -84,12 +84,7 @@ std::vector<Way> ways() {
        }},
       {"import",
        [](const TwoFolders& f) {
-         (void)Ledger::import_lines(
-             f.new_there,
-             [&, next = f.lines.begin()]() mutable -> std::optional<std::string> {
-               return next == f.lines.end() ? std::nullopt : std::optional(*next++);
-             },
-             f.options_of(f.there));
+         (void)Ledger::import_lines(f.new_there, each_of(f.lines), f.options_of(f.there));
        }},
       {"backup of it",
        [](const TwoFolders& f) {

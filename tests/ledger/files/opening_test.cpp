@@ -244,8 +244,7 @@ TEST_CASE("open: a ledger of a development version is refused by every way in, w
   const TemporaryDirectory elsewhere;
   const std::string other = elsewhere.path() + "/other";
   fs::copy_file(fixture.path, other);
-  std::vector<std::string> lines;
-  fixture.look().each_line(0, [&](std::string_view line) { lines.emplace_back(line); });
+  const std::vector<std::string> lines = lines_of(fixture.look());
   constexpr int kDevelopment = 0x4550534C;  // "EPSL"
   REQUIRE(run_sql(fixture.path, "PRAGMA application_id=" + std::to_string(kDevelopment)).empty());
   for (const int version : {1, 2, 3, 4, 99}) {
@@ -265,13 +264,7 @@ TEST_CASE("open: a ledger of a development version is refused by every way in, w
     refuses("open_on_demand", [&] { (void)ledger::Ledger::open_on_demand(path, {}); });
     refuses("create",
             [&] { (void)ledger::Ledger::create(path, policy(), {account("clinic", "epsilon", 5)}); });
-    refuses("import_lines", [&] {
-      (void)ledger::Ledger::import_lines(
-          path, [next = lines.begin(), end = lines.end()]() mutable -> std::optional<std::string> {
-            if (next == end) return std::nullopt;
-            return *next++;
-          });
-    });
+    refuses("import_lines", [&] { (void)ledger::Ledger::import_lines(path, each_of(lines)); });
     refuses("backup", [&] { (void)ledger::Ledger::backup(path, elsewhere.path() + "/copy", {}); });
     CHECK(has_part(message_of([&] { (void)ledger::Ledger::backup(other, path, {}); }),
                    "written by a development version"));

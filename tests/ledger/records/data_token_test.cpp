@@ -44,12 +44,8 @@ std::string line_of(ledger::Snapshot view, const StoredDecision& decision) {
 }
 
 /// Whether a row of a decision cannot be read, or is not what its leaf is of.
-bool row_is_faulty(ledger::Snapshot& view) {
-  bool faulty = false;
-  ledger::Inspection(view).each_decision([](const StoredDecision&) {},
-                                         [&](const ledger::MalformedRecord&) { faulty = true; },
-                                         [&](const ledger::StoredFault&) { faulty = true; });
-  return faulty;
+bool row_is_faulty(const LedgerFixture& fixture) {
+  return !decision_faults(fixture.look()).empty();
 }
 
 std::string bytes_of(const std::string& hex) {
@@ -59,12 +55,7 @@ std::string bytes_of(const std::string& hex) {
 
 std::string import(const LedgerFixture& fixture) {
   const std::string copy = fixture.sibling(".copy");
-  std::vector<std::string> lines;
-  fixture.look().each_line(0, [&](std::string_view line) { lines.emplace_back(line); });
-  ledger::Ledger::import_lines(copy, [&, next = lines.begin()]() mutable -> std::optional<std::string> {
-    if (next == lines.end()) return std::nullopt;
-    return *next++;
-  });
+  ledger::Ledger::import_lines(copy, each_of(lines_of(fixture.look())));
   return copy;
 }
 
@@ -168,7 +159,7 @@ TEST_CASE("data token: a ledger of lines has the hash, and knows the token by it
   CHECK_FALSE(view.find_by_id(none.id).value().token);
   CHECK(line_of(ledger::Ledger::open_read_only(copy).snapshot(), decision) ==
         line_of(fixture.look(), decision));
-  CHECK_FALSE(row_is_faulty(view));
+  CHECK(decision_faults(std::move(view)).empty());
 }
 
 TEST_CASE("data token: a row with another one, half of one or another hash is damaged",
@@ -184,7 +175,7 @@ TEST_CASE("data token: a row with another one, half of one or another hash is da
     }
     tamper_with(fixture.path, std::string("UPDATE decision SET ") + change + " WHERE outcome = 7");
     auto view = fixture.look();
-    CHECK(row_is_faulty(view));
+    CHECK(row_is_faulty(fixture));
     const bool by_its_hash = std::string(change).starts_with("data_token = ");
     if (by_its_hash) CHECK_THROWS_AS(view.find_by_token(text), LedgerCorrupt);
     if (!by_its_hash) CHECK_FALSE(view.find_by_token(text));
@@ -196,6 +187,5 @@ TEST_CASE("data token: a row with another one, half of one or another hash is da
     static_cast<void>(issued(ledger));
   }
   tamper_with(fixture.path, "UPDATE decision SET data_token_sha256 = zeroblob(32) WHERE outcome <> 7");
-  auto view = fixture.look();
-  CHECK(row_is_faulty(view));
+  CHECK(row_is_faulty(fixture));
 }

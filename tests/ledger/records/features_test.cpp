@@ -30,19 +30,9 @@ void write_as_newer(const ReplicatedLedger& of, const std::string& key = "newer"
   static_cast<void>(ledger.commit(std::move(transaction)));
 }
 
-std::vector<std::string> lines_of(const ReplicatedLedger& of) {
+std::vector<std::string> known_lines(const ReplicatedLedger& of) {
   const ledger::FeatureOfTest known(kFeature);
-  std::vector<std::string> lines;
-  of.look().each_line(0, [&lines](std::string_view line) { lines.emplace_back(line); });
-  return lines;
-}
-
-std::int64_t import(const std::string& path, std::vector<std::string> lines) {
-  std::size_t next = 0;
-  return ledger::Ledger::import_lines(path, [&]() -> std::optional<std::string> {
-    if (next == lines.size()) return std::nullopt;
-    return lines[next++];
-  });
+  return lines_of(of.look());
 }
 
 /// The bytes of each file in the folder, but for the lock files, the index and an empty log.
@@ -105,7 +95,7 @@ TEST_CASE("features: a program that knows one announces it once, before what nee
   const ledger::FeatureOfTest known(kFeature);
   write_as_newer(fixture);
   write_as_newer(fixture, "again");
-  const std::vector<std::string> lines = lines_of(fixture);
+  const std::vector<std::string> lines = known_lines(fixture);
   const auto announces = [](const std::string& line) { return ledger::announced_feature(line) == kFeature; };
   CHECK(std::count_if(lines.begin(), lines.end(), announces) == 1);
   const auto announced = std::find_if(lines.begin(), lines.end(), announces);
@@ -115,7 +105,8 @@ TEST_CASE("features: a program that knows one announces it once, before what nee
   CHECK(replica_fault(fixture.replica, fixture.look()).empty());
   auto view = fixture.look();
   CHECK(ledger::Inspection(view).record_faults().empty());
-  CHECK(import(fixture.path + "-imported", lines) == static_cast<std::int64_t>(lines.size()));
+  CHECK(ledger::Ledger::import_lines(fixture.path + "-imported", each_of(lines)) ==
+        static_cast<std::int64_t>(lines.size()));
 }
 
 TEST_CASE("features: a program announces none that it does not know", "[ledger][feature]") {
@@ -245,13 +236,13 @@ TEST_CASE("features: an import stops at the line that announces one, and judges 
           "[ledger][feature]") {
   const ReplicatedLedger fixture;
   write_as_newer(fixture);
-  std::vector<std::string> lines = lines_of(fixture);
+  std::vector<std::string> lines = known_lines(fixture);
   lines.emplace_back("no line at all");
   const std::string imported = fixture.path + "-imported";
-  require_refused("import", [&] { (void)import(imported, lines); });
+  require_refused("import", [&] { (void)ledger::Ledger::import_lines(imported, each_of(lines)); });
   CHECK_FALSE(fs::exists(imported));
   const ledger::FeatureOfTest known(kFeature);
-  CHECK_THROWS_AS(import(imported, lines), LedgerCorrupt);
+  CHECK_THROWS_AS(ledger::Ledger::import_lines(imported, each_of(lines)), LedgerCorrupt);
 }
 
 namespace {

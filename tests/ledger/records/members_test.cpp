@@ -249,9 +249,7 @@ TEST_CASE("members: a receipt dies with the member it was given to, and its acco
     const auto opened = group.open_account(account("clinic", "epsilon", kTenth.units(), "opened"));
     kept.emplace(group.charge(granted(key), charge_of(kTenth, opened.id), kTenth));
     if (fails) throw OwnFault("own");
-    std::vector<accounting::SealedRelease> sealed;
-    sealed.push_back(mechanisms::ReleaseSealer::seal(std::move(*kept), kTenth, {Rational(5)}));
-    group.attach(record_of(kTenth), std::move(sealed), {});
+    group.attach(record_of(kTenth), sealed(std::move(*kept), kTenth, {Rational(5)}), {});
   };
   CHECK_THROWS_AS(group.run_in_savepoint([&] { opens("k", true); }), OwnFault);
   REQUIRE(kept);

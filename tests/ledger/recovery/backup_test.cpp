@@ -170,14 +170,9 @@ TEST_CASE("backup: only what is durable is in it, in every state of the ledger",
     CHECK(fixture.files_elsewhere().empty());
   }
   SECTION("made of lines: its lines are the backup") {
-    std::vector<std::string> lines;
-    fixture.look().each_line(0, [&](std::string_view line) { lines.emplace_back(line); });
+    const std::vector<std::string> lines = lines_of(fixture.look());
     remove_ledger(fixture.path);
-    (void)ledger::Ledger::import_lines(fixture.path,
-                                       [&, next = lines.begin()]() mutable -> std::optional<std::string> {
-                                         if (next == lines.end()) return std::nullopt;
-                                         return *next++;
-                                       });
+    (void)ledger::Ledger::import_lines(fixture.path, each_of(lines));
     CHECK_THROWS_AS(fixture.backup(), LedgerUnusable);
   }
 }

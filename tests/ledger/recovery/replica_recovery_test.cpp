@@ -44,7 +44,7 @@ struct LostTail : ReplicatedLedger {
     lines_then = std::stoll(query_sql(path, "SELECT log_size FROM meta"));
     tokens.push_back(go_on(3));
     lines = std::stoll(query_sql(path, "SELECT log_size FROM meta"));
-    look().each_line(0, [this](std::string_view line) { all.emplace_back(line); });
+    all = lines_of(look());
   }
 
   /// Of a token that it issues: its text.

@@ -30,7 +30,7 @@ struct Gone : ReplicatedLedger {
     lines_kept = static_cast<std::int64_t>(
         ledger::Ledger::backup(path, backup, {}, replicating(directory.path())).tree.size);
     tokens.push_back(go_on(3));
-    look().each_line(0, [this](std::string_view line) { all.emplace_back(line); });
+    all = lines_of(look());
     for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(path + suffix);
   }
   std::string go_on(int number) {
@@ -171,13 +171,7 @@ TEST_CASE("restore: a backup that holds a data token restores after a recovery t
     for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(fixture.path + suffix);
   };
   const auto faults_in = [](const std::string& path) {
-    auto view = ledger::Ledger::open_read_only(path).snapshot();
-    std::string found;
-    ledger::Inspection(view).each_decision(
-        [](const ledger::StoredDecision&) {},
-        [&](const ledger::MalformedRecord& row) { found += row.message + "\n"; },
-        [&](const ledger::StoredFault& fault) { found += fault.record + " " + fault.code + "\n"; });
-    return found;
+    return decision_faults(ledger::Ledger::open_read_only(path).snapshot());
   };
   const std::string late = fixture.go_on(5);  // a token whose bytes this file has
   const std::string wednesday = fixture.elsewhere.path() + "/wednesday";
@@ -189,8 +183,7 @@ TEST_CASE("restore: a backup that holds a data token restores after a recovery t
     ledger::RestoreOptions steps{.by = "cleo"};
     steps.verify = [&](const std::string& made) {
       std::vector<ledger::StoredFault> found;
-      if (const std::string wrong = faults_in(made); !wrong.empty())
-        found.push_back({"decision", "faulty", wrong});
+      for (const std::string& wrong : faults_in(made)) found.push_back({"decision", "faulty", wrong});
       return found;
     };
     const auto done = fixture.restore(steps);
@@ -218,8 +211,7 @@ TEST_CASE("restore: a backup that lacks nothing is put back as it is", "[ledger]
   (void)fixture.restore();
   fixture.backup = fixture.elsewhere.path() + "/newer";
   (void)ledger::Ledger::backup(fixture.path, fixture.backup, {}, replicating(fixture.directory.path()));
-  fixture.all.clear();
-  fixture.look().each_line(0, [&](std::string_view line) { fixture.all.emplace_back(line); });
+  fixture.all = lines_of(fixture.look());
   for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(fixture.path + suffix);
   CHECK(fixture.restore({.by = "cleo", .why = "again"}).restored == 0);
   CHECK(has_part(fixture.recovery(), "|restored 0 0 cleo: again"));
@@ -378,11 +370,7 @@ TEST_CASE("restore: the backup is one that can be gone on with", "[ledger][backu
   }
   SECTION("not made of lines") {
     fs::remove(fixture.backup);
-    (void)ledger::Ledger::import_lines(
-        fixture.backup, [&, next = fixture.all.begin()]() mutable -> std::optional<std::string> {
-          if (next == fixture.all.end()) return std::nullopt;
-          return *next++;
-        });
+    (void)ledger::Ledger::import_lines(fixture.backup, each_of(fixture.all));
     refused("read-only");
   }
   SECTION("not poisoned") {

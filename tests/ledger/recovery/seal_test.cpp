@@ -45,11 +45,7 @@ struct Sealed : ReplicatedLedger {
     return opening;
   }
   [[nodiscard]] std::vector<std::string> lines(const std::string& of) const {
-    std::vector<std::string> found;
-    ledger::Ledger::open_read_only(of, options()).snapshot().each_line(0, [&](std::string_view line) {
-      found.emplace_back(line);
-    });
-    return found;
+    return lines_of(ledger::Ledger::open_read_only(of, options()).snapshot());
   }
   ledger::Restoration restore(bool sealed = true, const std::string& to = "") const {
     return ledger::Ledger::restore(to.empty() ? next : to, path,
@@ -168,12 +164,9 @@ Attempts attempts() {
 
 std::vector<std::string> faults_of(const std::string& path) {
   auto view = ledger::Ledger::open_read_only(path).snapshot();
-  ledger::Inspection inspection(view);
-  std::vector<std::string> faults;
-  inspection.each_decision([](const ledger::StoredDecision&) {},
-                           [&](const ledger::MalformedRecord& fault) { faults.push_back(fault.message); },
-                           [&](const ledger::StoredFault& fault) { faults.push_back(fault.code); });
-  for (const auto& fault : inspection.record_faults()) faults.push_back(fault.message);
+  const auto records = ledger::Inspection(view).record_faults();
+  std::vector<std::string> faults = decision_faults(std::move(view));
+  for (const auto& fault : records) faults.push_back(fault.message);
   return faults;
 }
 
@@ -339,13 +332,7 @@ TEST_CASE("seal: lines after a seal are right only if the next one ends it", "[l
   };
   const auto imported = [&] {
     const std::vector<std::string> lines = sealed.lines(sealed.path);
-    return outcome_of([&] {
-      (void)ledger::Ledger::import_lines(sealed.path + "-imported",
-                                         [&, next = std::size_t{0}]() mutable -> std::optional<std::string> {
-                                           if (next == lines.size()) return std::nullopt;
-                                           return lines[next++];
-                                         });
-    });
+    return outcome_of([&] { (void)ledger::Ledger::import_lines(sealed.path + "-imported", each_of(lines)); });
   };
   SECTION("another line") {
     write(false);

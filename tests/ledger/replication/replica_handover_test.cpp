@@ -17,9 +17,7 @@ void release_now(ledger::Ledger& ledger, const Rational& value, const std::strin
   auto draft = granted(key);
   draft.policy_version = transaction.active_policy_version();
   auto receipt = transaction.charge(draft, charge_of(kHundredth), kHundredth);
-  std::vector<accounting::SealedRelease> sealed;
-  sealed.push_back(mechanisms::ReleaseSealer::seal(std::move(receipt), kHundredth, {value}));
-  transaction.attach(record_of(kHundredth), std::move(sealed), {});
+  transaction.attach(record_of(kHundredth), sealed(std::move(receipt), kHundredth, {value}), {});
   (void)ledger.commit(std::move(transaction));
 }
 

@@ -394,9 +394,7 @@ TEST_CASE("replica: goes where the active policy says, with everything so far", 
     draft.policy_version = 2;
     auto transaction = ledger.begin();
     auto receipt = transaction.charge(draft, charge_of(kHundredth), kHundredth);
-    std::vector<accounting::SealedRelease> sealed;
-    sealed.push_back(mechanisms::ReleaseSealer::seal(std::move(receipt), kHundredth, {Rational(4)}));
-    transaction.attach(record_of(kHundredth), std::move(sealed), {});
+    transaction.attach(record_of(kHundredth), sealed(std::move(receipt), kHundredth, {Rational(4)}), {});
     (void)ledger.commit(std::move(transaction));
   }
   CHECK(replica_fault(second, fixture.look()) == "");

@@ -107,9 +107,7 @@ std::string record_outcome(ledger::Transaction& transaction, const ledger::Decis
     case Outcome::granted: {
       auto receipt = draft.parent.empty() ? transaction.charge(draft, charge_of(epsilon), epsilon)
                                           : transaction.commit_reservation(draft, epsilon);
-      std::vector<accounting::SealedRelease> sealed;
-      sealed.push_back(mechanisms::ReleaseSealer::seal(std::move(receipt), epsilon, {Rational(42)}));
-      transaction.attach(record_of(epsilon), std::move(sealed), {});
+      transaction.attach(record_of(epsilon), sealed(std::move(receipt), epsilon, {Rational(42)}), {});
       return "";
     }
     case Outcome::refused:
@@ -150,12 +148,18 @@ std::vector<ledger::Charge> charge_of(Epsilon epsilon, std::int64_t account) {
   return {{.account = account, .amount = epsilon.units()}};
 }
 
+std::vector<accounting::SealedRelease> sealed(accounting::ChargeReceipt receipt,
+                                              const accounting::ApproximateLoss& loss,
+                                              std::vector<Rational> values) {
+  std::vector<accounting::SealedRelease> releases;
+  releases.push_back(mechanisms::ReleaseSealer::seal(std::move(receipt), loss, std::move(values)));
+  return releases;
+}
+
 void record_release(ledger::Transaction& transaction, Epsilon epsilon, const Rational& value,
                     const std::string& key) {
   auto receipt = transaction.charge(granted(key), charge_of(epsilon), epsilon);
-  std::vector<accounting::SealedRelease> sealed;
-  sealed.push_back(mechanisms::ReleaseSealer::seal(std::move(receipt), epsilon, {value}));
-  transaction.attach(record_of(epsilon), std::move(sealed), {});
+  transaction.attach(record_of(epsilon), sealed(std::move(receipt), epsilon, {value}), {});
 }
 
 ledger::StoredDecision release(ledger::Ledger& ledger, Epsilon epsilon, const Rational& value,
@@ -265,6 +269,27 @@ bool balances_fold(ledger::Snapshot& snapshot) {
     }
   }
   return true;
+}
+
+std::vector<std::string> lines_of(ledger::Snapshot&& snapshot) {
+  std::vector<std::string> lines;
+  snapshot.each_line(0, [&lines](std::string_view line) { lines.emplace_back(line); });
+  return lines;
+}
+
+std::function<std::optional<std::string>()> each_of(const std::vector<std::string>& lines) {
+  return [next = lines.begin(), end = lines.end()]() mutable {
+    return next == end ? std::optional<std::string>() : *next++;
+  };
+}
+
+std::vector<std::string> decision_faults(ledger::Snapshot&& snapshot) {
+  std::vector<std::string> faults;
+  ledger::Inspection(snapshot).each_decision(
+      [](const ledger::StoredDecision&) {},
+      [&faults](const ledger::MalformedRecord& row) { faults.push_back(row.message); },
+      [&faults](const ledger::StoredFault& fault) { faults.push_back(fault.code); });
+  return faults;
 }
 
 std::string message_of(const std::function<void()>& call) {

@@ -97,6 +97,10 @@ inline ledger::StoredDecision release(ledger::Ledger&& ledger, Epsilon epsilon, 
                                       const std::string& key = "") {
   return release(ledger, epsilon, value, key);
 }
+/// What a charge is drawn in one piece by.
+[[nodiscard]] std::vector<accounting::SealedRelease> sealed(accounting::ChargeReceipt receipt,
+                                                            const accounting::ApproximateLoss& loss,
+                                                            std::vector<Rational> values);
 /// As the engine decides: granted if it fits, else nothing. Replays a key.
 bool release_if_it_fits(ledger::Ledger& ledger, Epsilon epsilon, const Rational& value,
                         const std::string& key = "");
@@ -125,6 +129,13 @@ std::string insert_row(const std::string& path, const std::string& table,
 [[nodiscard]] inline bool balances_fold(ledger::Snapshot&& snapshot) {
   return balances_fold(snapshot);
 }
+
+/// Every line of a ledger, in order.
+[[nodiscard]] std::vector<std::string> lines_of(ledger::Snapshot&& snapshot);
+/// Hands out lines one after the other, as an import takes them. Requires that they live as long.
+[[nodiscard]] std::function<std::optional<std::string>()> each_of(const std::vector<std::string>& lines);
+/// What is found wrong with decisions: the messages of rows that cannot be read, the codes of other faults.
+[[nodiscard]] std::vector<std::string> decision_faults(ledger::Snapshot&& snapshot);
 
 /// Returns the message of the error that a call throws, "" where it throws none.
 [[nodiscard]] std::string message_of(const std::function<void()>& call);

@@ -33,7 +33,7 @@ bool something_is_found(const std::string& path) {
   return found;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> parts_of(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -75,12 +75,12 @@ TEST_CASE(
   std::set<std::string> unnoticed;
   int columns = 0;
   for (const std::string& table :
-       lines_of(query_sql(small.path,
+       parts_of(query_sql(small.path,
                           "SELECT group_concat(name, char(10)) FROM sqlite_master WHERE type = 'table'"
                           " AND name NOT LIKE 'sqlite_%'"))) {
     const FullHistory& full = table == "node" ? with_nodes : small;
     REQUIRE(query_sql(full.path, "SELECT count(*) > 0 FROM " + table) == "1");
-    for (const std::string& name : lines_of(query_sql(
+    for (const std::string& name : parts_of(query_sql(
              full.path, "SELECT group_concat(name, char(10)) FROM pragma_table_info('" + table + "')"))) {
       const std::string column = '"' + name + '"';
       for (const std::string order : {"ASC", "DESC"}) {  // the first row and the last

@@ -415,13 +415,8 @@ TEST_CASE("clock: one that shows a time before 1970 leaves lines that can be rea
     ledger::Ledger::create(path, policy(), {account("clinic", "epsilon", 1'000'000)}, options);
     auto ledger = ledger::Ledger::open(path, options);
     release(ledger, Epsilon::from_units(1), Rational(1), "k");
-    std::vector<std::string> lines;
-    ledger.snapshot().each_line(0, [&lines](std::string_view line) { lines.emplace_back(line); });
-    std::size_t next = 0;
-    const std::string copy = directory.path() + "/copy";
-    CHECK(ledger::Ledger::import_lines(copy, [&]() -> std::optional<std::string> {
-            if (next == lines.size()) return std::nullopt;
-            return lines[next++];
-          }) == static_cast<std::int64_t>(lines.size()));
+    const std::vector<std::string> lines = lines_of(ledger.snapshot());
+    CHECK(ledger::Ledger::import_lines(directory.path() + "/copy", each_of(lines)) ==
+          static_cast<std::int64_t>(lines.size()));
   }
 }

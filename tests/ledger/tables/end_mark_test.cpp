@@ -137,12 +137,9 @@ TEST_CASE("remembered end: every call that adds a line or makes a ledger says ho
     (void)ledger.commit(std::move(transaction));
     CHECK(agrees(fixture.path));
   }
-  std::vector<std::string> lines;
-  fixture.look().each_line(0, [&](std::string_view line) { lines.emplace_back(line); });
+  const std::vector<std::string> lines = lines_of(fixture.look());
   const std::string imported = fixture.directory.path() + "/imported";
-  (void)ledger::Ledger::import_lines(imported, [&, next = lines.begin()]() mutable {
-    return next == lines.end() ? std::optional<std::string>() : *next++;
-  });
+  (void)ledger::Ledger::import_lines(imported, each_of(lines));
   CHECK(agrees(imported));
   const std::string backup = fixture.directory.path() + "/backup";
   (void)ledger::Ledger::backup(fixture.path, backup, {}, options);
@@ -378,17 +375,12 @@ TEST_CASE("remembered end: a ledger that is made in the place of a longer one ne
   const std::string backup = killed.path + "-backup";
   const auto options = replicating(killed.directory.path());
   (void)ledger::Ledger::backup(killed.path, backup, {}, options);
-  std::vector<std::string> lines;
-  killed.look().each_line(0, [&](std::string_view line) { lines.emplace_back(line); });
+  const std::vector<std::string> lines = lines_of(killed.look());
   release(killed.open(), kHundredth, 5, "5");
   const EndMark end = *remembered_of(killed.path).end;
   lose(killed.path);
   const auto import = [&](bool accept) {
-    return ledger::Ledger::import_lines(killed.path,
-                                        [&, next = lines.begin()]() mutable {
-                                          return next == lines.end() ? std::optional<std::string>() : *next++;
-                                        },
-                                        {.accept_missing_lines = accept});
+    return ledger::Ledger::import_lines(killed.path, each_of(lines), {.accept_missing_lines = accept});
   };
   SECTION("a new ledger") {
     const auto create = [&](const std::string& forget) {

@@ -190,24 +190,14 @@ TEST_CASE("stored values: of a table in a ledger, brief, and a fault where a row
     auto ledger = fixture.open();
     auto transaction = ledger.begin();
     auto receipt = transaction.charge(granted(), charge_of(kTenth), kTenth);
-    std::vector<accounting::SealedRelease> sealed;
-    sealed.push_back(mechanisms::ReleaseSealer::seal(std::move(receipt), kTenth, values));
-    transaction.attach(table_of(values.size()), std::move(sealed), {});
+    transaction.attach(table_of(values.size()), sealed(std::move(receipt), kTenth, values), {});
     id = ledger.commit(std::move(transaction)).at(0).id;
   }
   const auto told = [&] {
     auto snapshot = fixture.look();
     return snapshot.find_by_id(id)->values;
   };
-  const auto faults = [&] {
-    auto snapshot = fixture.look();
-    std::vector<std::string> codes;
-    ledger::Inspection(snapshot).each_decision(
-        [](const ledger::StoredDecision&) {},
-        [&codes](const ledger::MalformedRecord& row) { codes.push_back(row.message); },
-        [&codes](const ledger::StoredFault& fault) { codes.push_back(fault.code); });
-    return codes;
-  };
+  const auto faults = [&] { return decision_faults(fixture.look()); };
   CHECK(query_sql(fixture.path, "SELECT \"values\" FROM decision") == digest(ledger::values_text(values)));
   CHECK(query_sql(fixture.path, "SELECT substr(component_values, 1, 12) FROM decision") == "[[-50,-43,-3");
   CHECK(told() == values);

@@ -3,7 +3,6 @@
 
 using namespace epsilog;
 using namespace epsilog::ledger_tests;
-using mechanisms::ReleaseSealer;
 
 namespace {
 
@@ -33,13 +32,12 @@ ledger::StoredDecision charged(ledger::Ledger& ledger, const ledger::DecisionDra
                                const std::vector<ledger::Charge>& charges,
                                const accounting::ApproximateLoss& loss) {
   auto transaction = ledger.begin();
-  std::vector<accounting::SealedRelease> sealed;
-  sealed.push_back(ReleaseSealer::seal(transaction.charge(draft, charges, loss), loss, {Rational(1)}));
+  auto receipt = transaction.charge(draft, charges, loss);
   auto record = record_of(loss.epsilon);
   if (!loss.pure()) record.components.front().delta = loss.delta;
   record.unit = "patient_id max_rows=3";
   record.neighbours = "add-remove";
-  transaction.attach(record, std::move(sealed), {});
+  transaction.attach(record, sealed(std::move(receipt), loss, {Rational(1)}), {});
   return ledger.commit(std::move(transaction)).at(0);
 }
 
@@ -76,9 +74,7 @@ TEST_CASE("accounts: one is opened with a limit, once, and can be charged at onc
   std::vector<ledger::Charge> charges = charge_of(kTenth);
   charges.push_back({.account = opened.id, .amount = kTenth.units()});
   auto receipt = transaction.charge(granted(), charges, kTenth);
-  std::vector<accounting::SealedRelease> sealed;
-  sealed.push_back(ReleaseSealer::seal(std::move(receipt), kTenth, {Rational(1)}));
-  transaction.attach(record_of(kTenth), std::move(sealed), {});
+  transaction.attach(record_of(kTenth), sealed(std::move(receipt), kTenth, {Rational(1)}), {});
   static_cast<void>(ledger.commit(std::move(transaction)));
   auto snapshot = ledger.snapshot();
   CHECK(snapshot.accounts("clinic").size() == 2);

@@ -75,11 +75,8 @@ TEST_CASE(
   CHECK_FALSE(transaction.is_open());
 
   // Made of its lines, it says the same.
-  std::vector<std::string> lines;
-  fixture.look().each_line(0, [&lines](std::string_view line) { lines.emplace_back(line); });
-  auto next = lines.begin();
+  const std::vector<std::string> lines = lines_of(fixture.look());
   const std::string copy = fixture.directory.path() + "/copy";
-  static_cast<void>(ledger::Ledger::import_lines(
-      copy, [&]() { return next == lines.end() ? std::nullopt : std::optional<std::string>(*next++); }));
+  static_cast<void>(ledger::Ledger::import_lines(copy, each_of(lines)));
   CHECK(events_of(ledger::Ledger::open_read_only(copy).snapshot()) == events);
 }

@@ -23,12 +23,6 @@ using ledger::LogPosition;
 
 namespace {
 
-std::vector<std::string> lines_of(const LedgerFixture& fixture) {
-  std::vector<std::string> lines;
-  fixture.look().each_line(0, [&](std::string_view line) { lines.emplace_back(line); });
-  return lines;
-}
-
 /// The tree of the first `size` lines, by its definition.
 ledger::TreeHead head_of(const std::vector<std::string>& lines, std::uint64_t size) {
   ReferenceTree tree([&](std::uint64_t index) { return hash_of(std::string(1, '\0') + lines.at(index)); });
@@ -48,7 +42,7 @@ void check_place(const LedgerFixture& fixture, const ledger::StoredDecision& dec
   CAPTURE(decision.seq);
   REQUIRE(decision.log);
   const LogPosition& place = *decision.log;
-  const std::vector<std::string> lines = lines_of(fixture);
+  const std::vector<std::string> lines = lines_of(fixture.look());
   REQUIRE(place.index < place.tree.size);
   REQUIRE(place.tree.size <= lines.size());
   CHECK(place.index == static_cast<std::uint64_t>(decision.line));
@@ -181,10 +175,10 @@ TEST_CASE("log place: each snapshot of one ledger has the tree of its own instan
   for (const int more : {1, 3, 300, 1, 256}) {  // across nodes that are stored, and not
     add_lines(more);
     views.push_back(reader.snapshot());
-    const std::vector<std::string> lines = lines_of(fixture);
+    const std::vector<std::string> lines = lines_of(fixture.look());
     CHECK(views.back().tree() == head_of(lines, lines.size()));
   }
-  const std::vector<std::string> lines = lines_of(fixture);
+  const std::vector<std::string> lines = lines_of(fixture.look());
   for (ledger::Snapshot& view : views) CHECK(view.tree() == head_of(lines, view.tree().size));
   CHECK(views.front().tree().size + 560 == views.back().tree().size);
 }

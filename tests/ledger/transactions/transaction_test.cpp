@@ -10,14 +10,6 @@ using mechanisms::ReleaseSealer;
 
 namespace {
 
-std::vector<accounting::SealedRelease> sealed(accounting::ChargeReceipt receipt,
-                                              const accounting::ApproximateLoss& loss,
-                                              std::vector<Rational> values) {
-  std::vector<accounting::SealedRelease> components;
-  components.push_back(ReleaseSealer::seal(std::move(receipt), loss, std::move(values)));
-  return components;
-}
-
 /// A draft or charge that must not be recorded leaves nothing behind.
 template <class Attempt>
 void check_rejected(const LedgerFixture& fixture, Attempt attempt) {
