@@ -40,7 +40,7 @@ std::string table_of(const std::vector<Account>& accounts, const Style& style, u
                                    {bar_width >= kBarHeading.size() ? std::string(kBarHeading) : ""}});
   Table table(headings);
   for (const Account& account : accounts) {
-    const AccountTexts amounts = texts(account);
+    const wire::AccountTexts amounts = wire::texts(account);
     std::vector<std::string> row{account.dataset};
     if (scopes) row.push_back(account.scope);
     row.insert(row.end(), {account.measure, limits(account) ? with_digit_groups(amounts.limit) : "",

@@ -16,7 +16,7 @@ void print_answer(const engine::Answer& answer, Console& console) {
   if (console.prints_rows() && !answer.recorded.granted) {
     console.message_line("epsilog: " + decision_text(answer, console.message_style()));
   } else if (console.json()) {
-    console.write(answer_json(answer, AnswerKind::release));
+    console.write(wire::answer_json(answer, wire::AnswerKind::release));
   } else if (answer.recorded.granted) {
     console.write(console.quiet() ? bare_values(answer) : release_text(answer, console.style()));
   } else if (waits) {

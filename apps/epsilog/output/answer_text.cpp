@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "accounts_text.hpp"
+#include "answer_facts.hpp"
 #include "cells_text.hpp"
 #include "epsilog/engine/held_calendar.hpp"
 #include "intervals_text.hpp"
@@ -35,19 +36,20 @@ std::string subject(const engine::Answer& answer) {
 /// of.
 std::string accurate_part(const engine::Answer& answer, std::size_t component) {
   const bool cells = !answer.planned.record.cells.empty();
-  if (asks_totals(answer) && component > 0) {
+  if (wire::asks_totals(answer) && component > 0) {
     const std::string name = margin_name(answer, component);
     return (name.starts_with("the ") ? "" : "each of the ") + name;
   }
-  const bool parts = !asks_totals(answer) && answer.planned.accuracy.size() > 1;
-  if (!parts && !asks_proportion(answer)) return cells ? "each cell's exact answer" : "the exact answer";
+  const bool parts = !wire::asks_totals(answer) && answer.planned.accuracy.size() > 1;
+  if (!parts && !wire::asks_proportion(answer))
+    return cells ? "each cell's exact answer" : "the exact answer";
   return (cells ? "each cell's exact " : "its exact ") +
          part_name(answer.planned.record.components.at(component));
 }
 
 std::string accuracy_text(const engine::Answer& answer, const Style& style) {
   if (!answer.rows.empty()) return "";
-  if (asks_quantiles(answer)) return rank_accuracy_text(answer, style);
+  if (wire::asks_quantiles(answer)) return rank_accuracy_text(answer, style);
   std::string text;
   if (const std::optional<engine::AssumedAccuracy>& assumed = answer.planned.assumed) {
     const char* whom = answer.planned.record.cells.empty() ? "the exact answer" : "each cell's exact answer";
@@ -282,7 +284,7 @@ std::string rows_text(const engine::Answer& answer, const std::string& heading, 
 /// Whether how near it is follows from a number of rows, which is private.
 bool accuracy_needs_rows(const engine::Answer& answer) {
   return answer.planned.post_processing == accounting::PostProcessing::Kind::mean_about ||
-         asks_proportion(answer) || asks_quantiles(answer);
+         wire::asks_proportion(answer) || wire::asks_quantiles(answer);
 }
 
 /// Of a plan: what more could be asked of it. "" where that was asked, or would say nothing.
@@ -420,7 +422,8 @@ std::string bare_values(const engine::Answer& answer) {
       for (const auto& key : answer.planned.record.cells.keys_of(i))
         text += printable(key.value_or("")) + "\t";
     }
-    text += (engine::is_suppressed(answer, i) ? "" : exact_text(answer, answer.released.values[i])) + "\n";
+    text +=
+        (engine::is_suppressed(answer, i) ? "" : wire::exact_text(answer, answer.released.values[i])) + "\n";
   }
   return text;
 }

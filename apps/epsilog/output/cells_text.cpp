@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "answer_facts.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
 #include "table_output.hpp"
@@ -17,10 +18,10 @@ constexpr unsigned kBarWidth = 24;
 /// drawn, since its rank may be near.
 bool has_bar(const engine::Answer& answer, std::size_t i) {
   const std::vector<engine::CellIntervals>& intervals = answer.released.intervals;
-  const bool anything = !intervals.empty() && !asks_quantiles(answer) &&
+  const bool anything = !intervals.empty() && !wire::asks_quantiles(answer) &&
                         intervals[0].is_whole_range(i, intervals[0].each.at(i));
   return !anything && answer.released.values[i] > 0 && !engine::is_suppressed(answer, i) &&
-         !asks_days(answer);
+         !wire::asks_days(answer);
 }
 
 /// 0 without any.

@@ -1,5 +1,6 @@
 #include "comparison_output.hpp"
 
+#include "answer_facts.hpp"
 #include "answer_json.hpp"
 #include "answer_text.hpp"
 #include "epsilog/accounting/errors.hpp"
@@ -9,6 +10,9 @@
 #include "table_output.hpp"
 
 namespace epsilog::command {
+
+using wire::Json;
+
 namespace {
 
 using accounting::Rational;
@@ -44,14 +48,14 @@ const engine::ComparedPlan* any_planned(const engine::MechanismComparison& compa
 
 /// What the figures of accuracy are of.
 std::string accuracy_note(const engine::Answer& plan) {
-  if (asks_quantiles(plan)) return "within so many rows of the exact quantile";
-  if (asks_totals(plan)) {
+  if (wire::asks_quantiles(plan)) return "within so many rows of the exact quantile";
+  if (wire::asks_totals(plan)) {
     std::string parts;
     for (std::size_t i = 0; i < plan.planned.record.components.size(); ++i)
       parts += (parts.empty() ? "" : " and ") + margin_name(plan, i);
     return "within so much of the exact " + parts;
   }
-  if (plan.planned.record.components.size() == 1 && !asks_proportion(plan)) {
+  if (plan.planned.record.components.size() == 1 && !wire::asks_proportion(plan)) {
     return plan.planned.record.cells.empty() ? "within so much of the exact answer"
                                              : "within so much of each cell's exact answer";
   }
@@ -73,11 +77,11 @@ Json loss_json(const engine::ComparedPlan& one) {
   for (const auto& [order, divergence] : one.loss.renyi) {
     rdp.push_back({{"order", order}, {"divergence", divergence}});
   }
-  return {{"epsilon", or_null(one.loss.epsilon)},
-          {"delta", or_null(one.loss.delta)},
-          {"rho", or_null(one.loss.rho)},
+  return {{"epsilon", wire::or_null(one.loss.epsilon)},
+          {"delta", wire::or_null(one.loss.delta)},
+          {"rho", wire::or_null(one.loss.rho)},
           {"rdp", std::move(rdp)},
-          {"adjusted", one.plan ? number_json(one.plan->planned.record.adjusted) : Json(nullptr)}};
+          {"adjusted", one.plan ? wire::number_json(one.plan->planned.record.adjusted) : Json(nullptr)}};
 }
 
 /// As plan tells them, each with its accuracy alone.
@@ -98,22 +102,22 @@ Json compared_json(const engine::ComparedPlan& one, const Rational& alpha) {
               {"arithmetic", one.arithmetic},
               {"declared", one.declared},
               {"least", one.least}};
-  const Json plan = one.plan ? answer_object(*one.plan, AnswerKind::plan) : Json::object();
+  const Json plan = one.plan ? wire::answer_object(*one.plan, wire::AnswerKind::plan) : Json::object();
   const auto planned = [&plan](const char* name) { return plan.value(name, Json(nullptr)); };
   object["decision"] = planned("decision");
   object["loss"] = loss_json(one);
   object["alpha"] = accounting::text(alpha);
   object["within"] = nullptr;
-  if (one.plan && one.plan->planned.accuracy.size() == 1 && !asks_proportion(*one.plan)) {
+  if (one.plan && one.plan->planned.accuracy.size() == 1 && !wire::asks_proportion(*one.plan)) {
     for (const engine::Accuracy& accuracy : one.plan->planned.accuracy.front()) {
-      if (accuracy.alpha.rational() == alpha) object["within"] = rounded_up_json(accuracy.a);
+      if (accuracy.alpha.rational() == alpha) object["within"] = wire::rounded_up_json(accuracy.a);
     }
   }
   for (const char* name : {"precision", "scale", "grid", "accuracy", "rank_accuracy"}) {
     object[name] = planned(name);
   }
   object["components"] = one.plan ? components_json(plan) : Json(nullptr);
-  object["why"] = or_null(one.why_not);
+  object["why"] = wire::or_null(one.why_not);
   return object;
 }
 
@@ -173,18 +177,18 @@ std::string comparison_json(const engine::Request& request, const engine::Mechan
   for (const engine::ComparedPlan& one : comparison.mechanisms) {
     list.push_back(compared_json(one, alphas.front()));
   }
-  return pretty({{"ledger_id", comparison.ledger_id},
-                 {"policy_version", comparison.policy_version},
-                 {"principal", request.principal},
-                 {"dataset", request.dataset},
-                 {"statistic", question.statistic.text()},
-                 {"by", columns_json(question.by)},
-                 {"where", or_null(question.where ? question.where->text() : "")},
-                 {"purpose", or_null(request.purpose)},
-                 {"epsilon", request.rho ? Json(nullptr) : Json(accounting::text(request.epsilon))},
-                 {"delta", exact(request.delta)},
-                 {"rho", exact(request.rho)},
-                 {"mechanisms", std::move(list)}});
+  return wire::pretty({{"ledger_id", comparison.ledger_id},
+                       {"policy_version", comparison.policy_version},
+                       {"principal", request.principal},
+                       {"dataset", request.dataset},
+                       {"statistic", question.statistic.text()},
+                       {"by", wire::columns_json(question.by)},
+                       {"where", wire::or_null(question.where ? question.where->text() : "")},
+                       {"purpose", wire::or_null(request.purpose)},
+                       {"epsilon", request.rho ? Json(nullptr) : Json(accounting::text(request.epsilon))},
+                       {"delta", exact(request.delta)},
+                       {"rho", exact(request.rho)},
+                       {"mechanisms", std::move(list)}});
 }
 
 std::string bare_mechanism(const engine::MechanismComparison& comparison) {

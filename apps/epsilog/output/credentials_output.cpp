@@ -4,6 +4,9 @@
 #include "table_output.hpp"
 
 namespace epsilog::command {
+
+using wire::Json;
+
 namespace {
 
 using engine::Credential;
@@ -16,15 +19,15 @@ Json object_of(const Credential& credential, const std::string& now) {
               {"type", engine::name(credential.type)},
               {"uid", of_uid ? Json(std::stoul(credential.value)) : Json(nullptr)},
               {"token_sha256", of_uid ? Json(nullptr) : Json(credential.value)},
-              {"until", or_null(credential.until)},
+              {"until", wire::or_null(credential.until)},
               {"at", credential.at},
               {"by", credential.by},
-              {"why", or_null(credential.why)},
+              {"why", wire::or_null(credential.why)},
               {"revoked", nullptr}};
   if (!credential.revoked_at.empty()) {
     object["revoked"] = {{"at", credential.revoked_at},
                          {"by", credential.revoked_by},
-                         {"why", or_null(credential.revoked_why)}};
+                         {"why", wire::or_null(credential.revoked_why)}};
   }
   return object;
 }
@@ -39,20 +42,20 @@ Json with_ledger(const std::string& ledger_id, const Credential& credential, con
 
 std::string credential_json(const std::string& ledger_id, const Credential& credential,
                             const std::string& now) {
-  return pretty(with_ledger(ledger_id, credential, now));
+  return wire::pretty(with_ledger(ledger_id, credential, now));
 }
 
 std::string issued_token_json(const std::string& ledger_id, const engine::IssuedToken& issued) {
   Json object = with_ledger(ledger_id, issued.credential, issued.credential.at);
   object["token"] = issued.token.text();
-  return pretty(object);
+  return wire::pretty(object);
 }
 
 std::string credentials_json(const std::string& ledger_id, const engine::CredentialBook& book,
                              const std::string& now) {
   Json list = Json::array();
   for (const Credential& credential : book.list()) list.push_back(object_of(credential, now));
-  return pretty({{"ledger_id", ledger_id}, {"at", now}, {"credentials", list}});
+  return wire::pretty({{"ledger_id", ledger_id}, {"at", now}, {"credentials", list}});
 }
 
 std::string credentials_text(const engine::CredentialBook& book, const std::string& now, const Style& style) {

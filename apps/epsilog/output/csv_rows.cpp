@@ -10,6 +10,9 @@
 #include "printable.hpp"
 
 namespace epsilog::command {
+
+using wire::Json;
+
 namespace {
 
 using Columns = std::vector<std::string>;

@@ -10,6 +10,9 @@
 #include "printable.hpp"
 
 namespace epsilog::command {
+
+using wire::Json;
+
 namespace {
 
 const std::string_view kDecisionColumns =
@@ -78,7 +81,7 @@ std::vector<std::string> decision_columns() {
 }
 
 std::vector<std::string> decision_cells(const engine::Answer& answer) {
-  const Json object = answer_object(answer, AnswerKind::history);
+  const Json object = wire::answer_object(answer, wire::AnswerKind::history);
   std::vector<std::string> cells;
   for (const std::string& column : decision_columns()) cells.push_back(cell_of(object, column));
   return cells;

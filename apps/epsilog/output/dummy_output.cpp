@@ -5,6 +5,9 @@
 #include "json_parts.hpp"
 
 namespace epsilog::command {
+
+using wire::Json;
+
 namespace {
 
 std::string bare_dummies(const engine::Answer& would_be) {
@@ -22,8 +25,8 @@ std::string bare_dummies(const engine::Answer& would_be) {
 
 std::string dummy_json(const engine::DummyAnswer& dummy) {
   Json object{{"dummy", true}, {"invented_rows", dummy.rows}};
-  object.update(answer_object(dummy.would_be, AnswerKind::dummy));
-  return pretty(object);
+  object.update(wire::answer_object(dummy.would_be, wire::AnswerKind::dummy));
+  return wire::pretty(object);
 }
 
 void print_dummy(const engine::DummyAnswer& dummy, Console& console) {

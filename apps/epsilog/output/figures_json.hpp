@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "failure.hpp"
@@ -9,6 +10,8 @@
 
 namespace epsilog::command {
 
+/// In the order of the figures; what does not apply is null.
+[[nodiscard]] nlohmann::ordered_json object_json(const Figures& figures);
 /// An indented object.
 [[nodiscard]] std::string figures_json(const Figures& figures);
 /// One line with `line` in front, for the rows of --batch.

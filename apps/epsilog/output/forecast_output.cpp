@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "amounts.hpp"
+#include "answer_facts.hpp"
 #include "answer_json.hpp"
 #include "answer_text.hpp"
 #include "epsilog/engine/measure.hpp"
@@ -15,6 +16,9 @@
 #include "table_output.hpp"
 
 namespace epsilog::command {
+
+using wire::Json;
+
 namespace {
 
 using accounting::Rational;
@@ -43,7 +47,7 @@ std::string rooms_text(const engine::Forecast& forecast, const Style& style) {
   for (const engine::AccountForecast& one : shown) {
     const ledger::AccountState& account = one.account;
     table.add({account.scope.empty() ? account.dataset : account.scope, account.measure,
-               with_digit_groups(texts(account).remaining),
+               with_digit_groups(wire::texts(account).remaining),
                with_digit_groups(engine::amount_text(account.measure, one.asked)),
                one.releases ? with_digit_groups(*one.releases) : "-", one.binds ? "binds" : ""});
   }
@@ -100,7 +104,7 @@ Json binding_json(const engine::Forecast& forecast) {
 Json room_json(const engine::Forecast& forecast) {
   Json list = Json::array();
   for (const engine::AccountForecast& one : forecast.accounts) {
-    Json account = account_json(one.account);
+    Json account = wire::account_json(one.account);
     account["charge"] = engine::amount_text(one.account.measure, one.asked);
     account["releases"] = one.releases ? Json(*one.releases) : Json(nullptr);
     account["binds"] = one.binds;
@@ -112,10 +116,11 @@ Json room_json(const engine::Forecast& forecast) {
 /// The accuracy of the only mechanism call, of a table with totals that of its cells; empty where there are
 /// several.
 Json accuracies_json(const engine::Answer& answer) {
-  if (asks_quantiles(answer) || asks_proportion(answer)) return Json::array();
-  if (asks_totals(answer) && !answer.planned.accuracy.empty())
-    return accuracy_json(answer.planned.accuracy.front());
-  return answer.planned.accuracy.size() == 1 ? accuracy_json(answer.planned.accuracy.front()) : Json::array();
+  if (wire::asks_quantiles(answer) || wire::asks_proportion(answer)) return Json::array();
+  if (wire::asks_totals(answer) && !answer.planned.accuracy.empty())
+    return wire::accuracy_json(answer.planned.accuracy.front());
+  return answer.planned.accuracy.size() == 1 ? wire::accuracy_json(answer.planned.accuracy.front())
+                                             : Json::array();
 }
 
 /// What a forecast adds to a question: nothing found, or nothing sought for who may not ask, is all null and
@@ -127,12 +132,12 @@ void add_forecast(Json& object, const std::optional<engine::Forecast>& forecast)
   object["never"] = forecast && forecast->never;
   object["binding"] = forecast ? binding_json(*forecast) : Json::array();
   object["accuracy"] = forecast ? accuracies_json(forecast->each) : Json::array();
-  if (forecast && asks_quantiles(forecast->each))
-    object["rank_accuracy"] = rank_accuracy_json(forecast->each);
-  object["holds_from"] = forecast ? planned_sizes_json(forecast->each) : Json::array();
-  if (forecast && forecast->each.planned.assumed) object["assumed"] = assumed_json(forecast->each);
+  if (forecast && wire::asks_quantiles(forecast->each))
+    object["rank_accuracy"] = wire::rank_accuracy_json(forecast->each);
+  object["holds_from"] = forecast ? wire::planned_sizes_json(forecast->each) : Json::array();
+  if (forecast && forecast->each.planned.assumed) object["assumed"] = wire::assumed_json(forecast->each);
   if (forecast && !forecast->each.planned.lost_within.empty())
-    object["lost_within"] = lost_within_json(forecast->each);
+    object["lost_within"] = wire::lost_within_json(forecast->each);
   object["accounts"] = forecast ? room_json(*forecast) : Json::array();
 }
 
@@ -150,20 +155,20 @@ std::string forecast_json(const std::string& ledger_id, const engine::Request& r
               {"principal", request.principal},
               {"dataset", request.dataset},
               {"statistic", question.statistic.text()},
-              {"by", columns_json(question.by)},
-              {"where", or_null(question.where ? question.where->text() : "")},
-              {"purpose", or_null(request.purpose)},
+              {"by", wire::columns_json(question.by)},
+              {"where", wire::or_null(question.where ? question.where->text() : "")},
+              {"purpose", wire::or_null(request.purpose)},
               {"delta", request.delta ? Json(accounting::text(*request.delta)) : Json(nullptr)},
               {"count", goal.count ? Json(*goal.count) : Json(nullptr)},
-              {"wanted", goal.accuracy ? accuracy_json({*goal.accuracy})[0] : Json(nullptr)}};
+              {"wanted", goal.accuracy ? wire::accuracy_json({*goal.accuracy})[0] : Json(nullptr)}};
   if (request.rho) object["rho"] = accounting::text(*request.rho);
   if (question.totals) {
     object["totals"] = accounting::text(*question.totals);
     object["consistent"] = question.consistent;
   }
   add_forecast(object, forecast);
-  object["reasons"] = forecast ? reason_list(forecast->each) : Json::array();
-  return pretty(object);
+  object["reasons"] = forecast ? wire::reason_list(forecast->each) : Json::array();
+  return wire::pretty(object);
 }
 
 std::string forecast_plan_text(const engine::Request& request, const ForecastPlan& plan, const Style& style) {
@@ -173,36 +178,36 @@ std::string forecast_plan_text(const engine::Request& request, const ForecastPla
 }
 
 std::string forecast_plan_json(const ForecastPlan& plan) {
-  Json object = answer_object(plan.plan, AnswerKind::plan);
+  Json object = wire::answer_object(plan.plan, wire::AnswerKind::plan);
   Json same;
   add_forecast(same, plan.same);
   Json best{{"count", plan.count}};
   add_forecast(best, plan.best);
   object["forecast"] = std::move(same);
   object["for_count"] = std::move(best);
-  return pretty(object);
+  return wire::pretty(object);
 }
 
 std::string planned_row_json(std::size_t line, const engine::Answer& answer) {
-  const Json whole = answer_object(answer, AnswerKind::plan);
+  const Json whole = wire::answer_object(answer, wire::AnswerKind::plan);
   Json object{{"line", line}};
   for (const char* name : {"decision", "replayed", "principal", "key", "dataset", "statistic", "by", "where",
                            "purpose", "epsilon", "delta", "reasons"}) {
     object[name] = whole.at(name);
   }
   if (whole.contains("rho")) object["rho"] = whole.at("rho");
-  return one_object(object, -1);
+  return wire::one_object(object, -1);
 }
 
 std::string batch_summary_json(const std::string& ledger_id, const BatchSummary& summary,
                                const std::vector<ledger::AccountState>& accounts) {
-  return one_object({{"ledger_id", ledger_id},
-                     {"rows", summary.rows},
-                     {"granted", summary.granted},
-                     {"refused", summary.refused},
-                     {"bad", summary.bad},
-                     {"accounts", accounts_json(accounts)}},
-                    -1);
+  return wire::one_object({{"ledger_id", ledger_id},
+                           {"rows", summary.rows},
+                           {"granted", summary.granted},
+                           {"refused", summary.refused},
+                           {"bad", summary.bad},
+                           {"accounts", wire::accounts_json(accounts)}},
+                          -1);
 }
 
 }  // namespace epsilog::command

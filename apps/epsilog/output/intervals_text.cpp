@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "answer_facts.hpp"
 #include "cells_text.hpp"
 #include "printable.hpp"
 #include "released_text.hpp"
@@ -18,7 +19,7 @@ using accounting::Rational;
 /// What sizes are counted in.
 std::string size_text(const engine::Answer& answer, const Rational& size, const Style& style) {
   const std::string number = error_text(size, style);
-  if (asks_ratio(answer)) return "a denominator of " + number + " on";
+  if (wire::asks_ratio(answer)) return "a denominator of " + number + " on";
   const bool units = answer.planned.record.components.back().statistic == "units";
   return number + (units ? " units on" : " rows on");
 }
@@ -35,7 +36,7 @@ std::string size_line(const engine::Answer& answer, const Rational& alpha,
 std::string sizes_text(const engine::Answer& answer, const std::vector<engine::PlannedSizes>& sizes,
                        const Style& style) {
   std::string text;
-  if (asks_quantiles(answer)) return text;
+  if (wire::asks_quantiles(answer)) return text;
   bool below = false;
   for (const engine::PlannedSizes& one : sizes) {
     text += size_line(answer, one.alpha, one.each_holds_from, "", style);
@@ -66,17 +67,17 @@ std::vector<engine::PlannedSizes> sizes_of(const engine::Answer& answer) {
 /// What the intervals of one answer are for; "" where none are shown.
 std::string about_text(const engine::Answer& answer, const Style& style) {
   if (answer.released.intervals.empty() || is_two_way(answer, style)) return "";
-  if (asks_quantiles(answer)) {
+  if (wire::asks_quantiles(answer)) {
     return field("interval", "all candidates: how far one rank is from the next depends on") +
            field("", "the rows, which `accuracy` counts");
   }
   const std::string of = "of the answer after max_rows, clamping and dropping, for ";
-  if (asks_ratio(answer)) {
+  if (wire::asks_ratio(answer)) {
     return field("interval", of + "rows that") +
            field("", "divide by more than 0, at most rows.max; not of a population");
   }
-  const bool quotient = answer.planned.record.components.size() > 1 && !asks_totals(answer);
-  return field("interval", of + (quotient || asks_proportion(answer) ? "one to" : "at most")) +
+  const bool quotient = answer.planned.record.components.size() > 1 && !wire::asks_totals(answer);
+  return field("interval", of + (quotient || wire::asks_proportion(answer) ? "one to" : "at most")) +
          field("", "rows.max rows; not of a population they are a sample of");
 }
 
@@ -95,7 +96,7 @@ SmallValues small_values_of(const engine::Answer& answer, const Style& style) {
   }
   const std::vector<engine::CellIntervals>& intervals = answer.released.intervals;
   const bool quotient = accounting::is_quotient(answer.planned.post_processing);
-  if (intervals.empty() || quotient || asks_quantiles(answer)) return small;
+  if (intervals.empty() || quotient || wire::asks_quantiles(answer)) return small;
   const bool bare = is_two_way(answer, style);
   for (std::size_t i = 0; i < answer.released.values.size(); ++i) {
     if (engine::is_suppressed(answer, i) || intervals[0].group_of(i).range.low != 0) continue;
@@ -112,7 +113,7 @@ std::string percent_text(const Rational& share, bool up) {
 
 /// "the exact median", "each cell's exact 0.9 quantile".
 std::string exact_quantile_text(const engine::Answer& answer, std::size_t i) {
-  const std::string quantile = quantile_text(answer, i);
+  const std::string quantile = wire::quantile_text(answer, i);
   return std::string(answer.asked.by.empty() ? "the exact " : "each cell's exact ") +
          (quantile == "0.5" ? "median" : quantile + " quantile");
 }
@@ -130,7 +131,7 @@ std::string reach_text(const engine::Answer& answer, const Style& style) {
                        : "";
       text += field("", fmt::format("{} confidence, if of {} {}: quantile {} {}", confidence_text(one.alpha),
                                     with_digit_groups(assumed.rows), assumed.rows == 1 ? "row" : "rows",
-                                    quantile_text(answer, i),
+                                    wire::quantile_text(answer, i),
                                     any ? "may be any value"
                                         : "lies between those of " + percent_text(one.low, false) + " and " +
                                               percent_text(one.high, true) + ties));
@@ -190,7 +191,7 @@ std::string rank_accuracy_text(const engine::Answer& answer, const Style& style)
                                 divided ? fmt::format(", and {} times the most rows at one value",
                                                       error_text(one.ties, style))
                                         : ""));
-      const accounting::Integer rows = any_value_to(answer, i, one);
+      const accounting::Integer rows = wire::any_value_to(answer, i, one);
       if (rows > 0)
         text += field("", fmt::format("may be any value {} {} {} or fewer",
                                       answer.asked.by.empty() ? "of" : "in a cell of",

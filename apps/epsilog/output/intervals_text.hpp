@@ -32,7 +32,7 @@ namespace epsilog::command {
 
 /// Returns how many rows lie between a value and the exact quantile, and where it may be any value; with an
 /// assumed count, between which quantiles it lies.
-/// Requires  asks_quantiles(answer).
+/// Requires  wire::asks_quantiles(answer).
 [[nodiscard]] std::string rank_accuracy_text(const engine::Answer& answer, const Style& style);
 
 }  // namespace epsilog::command

@@ -74,7 +74,7 @@ std::string policy_diff_text(const PolicyComparison& comparison, const Style& st
   lines += comparison.changes.empty() ? "no difference\n" : "\n" + summary + "\n";
   if (!comparison.refused) return lines;
   for (const ledger::AccountState& account : comparison.removed) {
-    lines += "no limit any more: " + printable(account_subject(account)) + "\n";
+    lines += "no limit any more: " + printable(wire::account_subject(account)) + "\n";
   }
   if (comparison.refused->empty()) return lines + "policy apply would accept it\n";
   lines += "policy apply would refuse it:\n";

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "epsilog/engine/date.hpp"
+#include "answer_facts.hpp"
 #include "table_output.hpp"
 
 namespace epsilog::command {
@@ -16,7 +16,7 @@ using accounting::Rational;
 
 /// By which cell `i` is drawn.
 std::size_t component_of(const engine::Answer& answer, std::size_t i) {
-  if (!asks_totals(answer)) return 0;
+  if (!wire::asks_totals(answer)) return 0;
   const auto margins = answer.planned.record.cells.margins();
   std::size_t component = 0;
   while (component + 1 < margins.all().size() && i >= margins.all()[component + 1].first) ++component;
@@ -33,16 +33,16 @@ std::optional<Rational> noise_scale(const engine::Answer& answer, std::size_t i)
   // Noise beyond the range of the answers is clamped.
   const std::optional<Rational>& bound = drawn_by.bound;
   if (bound && *bound > 0 && *bound < scale) scale = *bound;
-  if (asks_proportion(answer)) {
+  if (wire::asks_proportion(answer)) {
     const auto& drawn = answer.released.component_values;
     if (drawn.size() != 1 || 2 * i + 1 >= drawn.front().size()) return std::nullopt;
     return Rational(scale / std::max(Rational(1), Rational(drawn.front()[2 * i] + drawn.front()[2 * i + 1])));
   }
-  if (components.size() == 1 || asks_totals(answer)) return scale;
+  if (components.size() == 1 || wire::asks_totals(answer)) return scale;
   const bool by_count = components.back().statistic == "count" &&
                         answer.released.component_values.size() == components.size() &&
                         i < answer.released.component_values.back().size();
-  if (asks_ratio(answer) && i < answer.released.component_values.back().size()) {
+  if (wire::asks_ratio(answer) && i < answer.released.component_values.back().size()) {
     const Rational& below = answer.released.component_values.back()[i];
     return below > 0 ? std::optional<Rational>(scale / below) : std::nullopt;
   }
@@ -70,7 +70,7 @@ bool counts_in_whole_numbers(const engine::Answer& answer) {
     return std::all_of(components.begin(), components.end(),
                        [](const auto& component) { return component.grid.get_den() == 1; });
   }
-  return components.size() == 1 && components.front().grid.get_den() == 1 && !asks_proportion(answer);
+  return components.size() == 1 && components.front().grid.get_den() == 1 && !wire::asks_proportion(answer);
 }
 
 Rational rounded(const Rational& value, long place) {
@@ -106,7 +106,7 @@ constexpr long kFinestPlace = -12;
 /// them up.
 std::optional<Rational> rounding_scale(const engine::Answer& answer, std::size_t i) {
   std::optional<Rational> least = noise_scale(answer, i);
-  if (!asks_totals(answer)) return least;
+  if (!wire::asks_totals(answer)) return least;
   const auto margins = answer.planned.record.cells.margins();
   for (const auto& margin : margins.all()) {
     const std::optional<Rational> scale = noise_scale(answer, margin.first);
@@ -178,29 +178,8 @@ std::string cell_name(const engine::Answer& answer, std::size_t i) {
   return name;
 }
 
-bool asks_proportion(const engine::Answer& answer) {
-  return answer.planned.post_processing == accounting::PostProcessing::Kind::proportion;
-}
-
-bool asks_ratio(const engine::Answer& answer) {
-  return answer.planned.post_processing == accounting::PostProcessing::Kind::ratio;
-}
-
-bool asks_totals(const engine::Answer& answer) {
-  return accounting::has_totals(answer.planned.post_processing) && answer.planned.record.cells.has_totals() &&
-         answer.planned.record.components.size() == answer.planned.record.cells.margins().all().size();
-}
-
-std::vector<std::string> columns_drawn(const engine::Answer& answer, std::size_t component) {
-  std::vector<std::string> columns;
-  const auto margins = answer.planned.record.cells.margins();
-  for (const std::size_t column : margins.all().at(component).kept)
-    columns.push_back(answer.asked.by.at(column));
-  return columns;
-}
-
 std::string margin_name(const engine::Answer& answer, std::size_t component) {
-  const std::vector<std::string> columns = columns_drawn(answer, component);
+  const std::vector<std::string> columns = wire::columns_drawn(answer, component);
   if (columns.empty()) return "the grand total";
   return component == 0 ? "cells" : "totals by " + engine::by_text(columns);
 }
@@ -217,32 +196,11 @@ std::string part_name(const ledger::ComponentRecord& component) {
   return component.statistic;
 }
 
-bool asks_quantiles(const engine::Answer& answer) {
-  const auto& components = answer.planned.record.components;
-  return components.size() == 1 && (components.front().statistic == "quantile" || asks_days(answer));
-}
-
-bool asks_days(const engine::Answer& answer) {
-  const auto& components = answer.planned.record.components;
-  return components.size() == 1 && components.front().statistic == "quantile_day";
-}
-
-std::string exact_text(const engine::Answer& answer, const Rational& value) {
-  return asks_days(answer) ? engine::date_text(value.get_num().get_si()) : accounting::text(value);
-}
-
-std::string quantile_text(const engine::Answer& answer, std::size_t i) {
-  std::string_view rest = answer.asked.statistic;
-  rest.remove_prefix(rest.rfind(':') + 1);
-  for (; i > 0; --i) rest.remove_prefix(rest.find(',') + 1);
-  return std::string(rest.substr(0, rest.find(',')));
-}
-
 std::string released_text(const engine::Answer& answer, std::size_t i, const Style& style) {
   const Rational& value = answer.released.values.at(i);
   if (engine::is_suppressed(answer, i)) return std::string(kSuppressed);
-  if (asks_days(answer)) return exact_text(answer, value);
-  if (asks_quantiles(answer)) return with_digit_groups(short_text(value));
+  if (wire::asks_days(answer)) return wire::exact_text(answer, value);
+  if (wire::asks_quantiles(answer)) return with_digit_groups(short_text(value));
   const std::optional<long> place = place_of(answer, i, style);
   return with_digit_groups(place ? rounded_text(value, *place) : short_text(value));
 }
@@ -259,8 +217,9 @@ std::string interval_text(const engine::Answer& answer, std::size_t i,
 }
 
 std::string range_text(const engine::Answer& answer, const mechanisms::AnswerInterval& interval) {
-  if (asks_days(answer))
-    return "[" + exact_text(answer, interval.low) + ", " + exact_text(answer, interval.high) + "]";
+  if (wire::asks_days(answer))
+    return "[" + wire::exact_text(answer, interval.low) + ", " + wire::exact_text(answer, interval.high) +
+           "]";
   const Rational width = interval.high - interval.low;
   const Rational unit = accounting::power_of_ten(width > 0 ? order_of(width) - 2 : kFinestPlace);
   // What has three digits is told as it is: mostly an end of the range, as it was declared.
@@ -276,12 +235,6 @@ std::string interval_or_whole_range(const engine::Answer& answer, std::size_t i,
                                     const mechanisms::AnswerInterval& interval, const Style& style) {
   if (!of.is_whole_range(i, interval)) return interval_text(answer, i, interval, style);
   return range_text(answer, interval) + " whole range";
-}
-
-accounting::Integer any_value_to(const engine::Answer& answer, std::size_t i,
-                                 const engine::Accuracy& accuracy) {
-  const Rational quantile = accounting::parse_rational(quantile_text(answer, i), "quantile");
-  return engine::any_value_to(quantile, accuracy.a.rational());
 }
 
 std::string error_text(const Rational& error, const Style& style) {

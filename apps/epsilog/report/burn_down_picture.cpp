@@ -101,7 +101,7 @@ std::string day_of(std::int64_t ms) {
 }
 
 std::string burn_down_sentence(const BurnDown& budget) {
-  const AccountTexts amounts = texts(budget.account);
+  const wire::AccountTexts amounts = wire::texts(budget.account);
   std::string text = fmt::format("{}: {} of {} remain, {} spent", budget.account.measure, amounts.remaining,
                                  amounts.limit, amounts.spent);
   if (budget.account.balance.reserved != 0) text += ", " + amounts.reserved + " reserved";

@@ -8,6 +8,9 @@
 #include "reaccount_output.hpp"
 
 namespace epsilog::command {
+
+using wire::Json;
+
 namespace {
 
 using engine::LedgerReport;
@@ -24,8 +27,8 @@ Json audit_summary(const engine::AuditReport& audit) {
           {"records", audit.records},
           {"faults", list(audit.faults)},
           {"notes", list(audit.notes)},
-          {"claimed_approvals", claimed_approvals_json(audit)},
-          {"ended_credentials", ended_credentials_json(audit)}};
+          {"claimed_approvals", wire::claimed_approvals_json(audit)},
+          {"ended_credentials", wire::ended_credentials_json(audit)}};
 }
 
 Json checkpoints(const std::vector<ContainedCheckpoint>& held) {
@@ -45,7 +48,7 @@ Json account_name(const ledger::AccountName& account) {
 }
 
 Json budget(const engine::BurnDown& of) {
-  const AccountTexts amounts = texts_or_units(of.account);
+  const wire::AccountTexts amounts = wire::texts_or_units(of.account);
   Json object = account_name(of.account.name());
   object.update(Json{{"limit", amounts.limit},
                      {"spent", amounts.spent},
@@ -55,7 +58,9 @@ Json budget(const engine::BurnDown& of) {
                      {"changes", of.changes - 1}});
   Json points = Json::array();
   for (const engine::BurnPoint& point : of.points) {
-    const auto amount = [&of](std::int64_t units) { return amount_or_units(of.account.measure, units); };
+    const auto amount = [&of](std::int64_t units) {
+      return wire::amount_or_units(of.account.measure, units);
+    };
     points.push_back({{"after_decision", point.after_decision},
                       {"at", ledger::time_text(point.at)},
                       {"limit", point.limited ? Json(amount(point.limit)) : Json(nullptr)},
@@ -70,13 +75,13 @@ Json limit_changes(const LedgerReport& report) {
   Json list = Json::array();
   for (const auto& [account, change] : report.limit_changes) {
     Json object = account_name(account);
-    object.update(Json{{"old_limit", amount_or_units(account.measure, change.old_limit)},
-                       {"new_limit", amount_or_units(account.measure, change.new_limit)},
+    object.update(Json{{"old_limit", wire::amount_or_units(account.measure, change.old_limit)},
+                       {"new_limit", wire::amount_or_units(account.measure, change.new_limit)},
                        {"at", change.changed_at},
                        {"after_decision", change.after_decision},
                        {"policy_version", change.policy_version},
                        {"by", change.by},
-                       {"why", or_null(change.why)}});
+                       {"why", wire::or_null(change.why)}});
     list.push_back(std::move(object));
   }
   return list;
@@ -90,7 +95,7 @@ Json limit_removals(const LedgerReport& report) {
                        {"after_decision", removal.after_decision},
                        {"policy_version", removal.policy_version},
                        {"by", removal.by},
-                       {"why", or_null(removal.why)}});
+                       {"why", wire::or_null(removal.why)}});
     list.push_back(std::move(object));
   }
   return list;
@@ -111,7 +116,7 @@ Json keys(const LedgerReport& report) {
                     {"retired", one.retired},
                     {"at", one.at},
                     {"by", one.by},
-                    {"why", or_null(one.why)}});
+                    {"why", wire::or_null(one.why)}});
   }
   return list;
 }
@@ -123,7 +128,7 @@ Json clock_events(const LedgerReport& report) {
                     {"type", one.kind},
                     {"ledger_time", one.ledger_time},
                     {"wall_clock", one.wall_clock},
-                    {"by", or_null(one.by)}});
+                    {"by", wire::or_null(one.by)}});
   }
   return list;
 }
@@ -144,36 +149,36 @@ std::string ledger_report_json(const ReportSheet& sheet, bool ok, const std::opt
   Json accountants = Json::array();
   for (const engine::Reaccount& one : report.accountants)
     accountants.push_back(object_json(reaccount_figures(one)));
-  return one_object({{"ok", ok},
-                     {"html", html ? Json(*html) : Json(nullptr)},
-                     {"ledger_id", or_null(report.ledger_id)},
-                     {"dataset", or_null(report.dataset)},
-                     {"from", or_null(report.begun_at)},
-                     {"to", or_null(report.last_at)},
-                     {"size", report.tree ? Json(report.tree->size) : Json(nullptr)},
-                     {"root", report.tree ? Json(ledger::hex_text(report.tree->root)) : Json(nullptr)},
-                     {"checkpoints", checkpoints(sheet.checkpoints)},
-                     {"poisoned", report.poisoned ? Json(*report.poisoned) : Json(nullptr)},
-                     {"audit", audit_summary(report.audit)},
-                     {"decisions", report.decisions},
-                     {"released", report.count(engine::DecisionSort::released)},
-                     {"refused", report.count(engine::DecisionSort::refused)},
-                     {"waiting", report.count(engine::DecisionSort::waiting)},
-                     {"withheld", report.withheld},
-                     {"unreadable", sheet.unreadable.size()},
-                     {"budgets", std::move(budgets)},
-                     {"notes", report.notes},
-                     {"policy_versions", versions(report)},
-                     {"limit_changes", limit_changes(report)},
-                     {"limit_removals", limit_removals(report)},
-                     {"relocations", relocations_json(report.relocations)},
-                     {"keys", keys(report)},
-                     {"clock", clock_events(report)},
-                     {"events", events_json(report.events)},
-                     {"label", engine::kReaccountLabel},
-                     {"accountants", std::move(accountants)},
-                     {"unread", unread_json(report)}},
-                    -1);
+  return wire::one_object({{"ok", ok},
+                           {"html", html ? Json(*html) : Json(nullptr)},
+                           {"ledger_id", wire::or_null(report.ledger_id)},
+                           {"dataset", wire::or_null(report.dataset)},
+                           {"from", wire::or_null(report.begun_at)},
+                           {"to", wire::or_null(report.last_at)},
+                           {"size", report.tree ? Json(report.tree->size) : Json(nullptr)},
+                           {"root", report.tree ? Json(ledger::hex_text(report.tree->root)) : Json(nullptr)},
+                           {"checkpoints", checkpoints(sheet.checkpoints)},
+                           {"poisoned", report.poisoned ? Json(*report.poisoned) : Json(nullptr)},
+                           {"audit", audit_summary(report.audit)},
+                           {"decisions", report.decisions},
+                           {"released", report.count(engine::DecisionSort::released)},
+                           {"refused", report.count(engine::DecisionSort::refused)},
+                           {"waiting", report.count(engine::DecisionSort::waiting)},
+                           {"withheld", report.withheld},
+                           {"unreadable", sheet.unreadable.size()},
+                           {"budgets", std::move(budgets)},
+                           {"notes", report.notes},
+                           {"policy_versions", versions(report)},
+                           {"limit_changes", limit_changes(report)},
+                           {"limit_removals", limit_removals(report)},
+                           {"relocations", wire::relocations_json(report.relocations)},
+                           {"keys", keys(report)},
+                           {"clock", clock_events(report)},
+                           {"events", wire::events_json(report.events)},
+                           {"label", engine::kReaccountLabel},
+                           {"accountants", std::move(accountants)},
+                           {"unread", unread_json(report)}},
+                          -1);
 }
 
 }  // namespace epsilog::command

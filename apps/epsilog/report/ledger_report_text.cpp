@@ -228,8 +228,8 @@ class ReportPrinter final {
                  {"why"}});
     for (const auto& [account, change] : report_.limit_changes) {
       table.add({second_text(change.changed_at), std::to_string(change.policy_version), account.dataset,
-                 account.scope, account.measure, amount_or_units(account.measure, change.old_limit),
-                 amount_or_units(account.measure, change.new_limit), change.by, change.why});
+                 account.scope, account.measure, wire::amount_or_units(account.measure, change.old_limit),
+                 wire::amount_or_units(account.measure, change.new_limit), change.by, change.why});
     }
     for (const auto& [account, removal] : report_.limit_removals) {
       table.add({second_text(removal.removed_at), std::to_string(removal.policy_version), account.dataset,

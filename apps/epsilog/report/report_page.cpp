@@ -220,7 +220,7 @@ class ReportWriter final {
   void write_budget_table(std::span<const engine::BurnDown> budgets) {
     HtmlTable table(sink_, {"budget", "measure", "limit", "spent", "reserved", "remaining", "changes"});
     for (const engine::BurnDown& budget : budgets) {
-      const AccountTexts amounts = texts_or_units(budget.account);
+      const wire::AccountTexts amounts = wire::texts_or_units(budget.account);
       table.row({text_cell(scope_words(budget.account.scope)), text_cell(budget.account.measure),
                  number_cell(budget.active ? amounts.limit : "no limit any more"), number_cell(amounts.spent),
                  number_cell(amounts.reserved), number_cell(budget.active ? amounts.remaining : ""),
@@ -390,8 +390,8 @@ class ReportWriter final {
     for (const auto& [account, change] : report_.limit_changes) {
       table.row({time_cell(second_text(change.changed_at)),
                  number_cell(std::to_string(change.policy_version)), text_cell(account_words(account)),
-                 number_cell(amount_or_units(account.measure, change.old_limit)),
-                 number_cell(amount_or_units(account.measure, change.new_limit)), text_cell(change.by),
+                 number_cell(wire::amount_or_units(account.measure, change.old_limit)),
+                 number_cell(wire::amount_or_units(account.measure, change.new_limit)), text_cell(change.by),
                  text_cell(change.why)});
     }
     for (const auto& [account, removal] : report_.limit_removals) {

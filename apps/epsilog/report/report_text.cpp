@@ -31,7 +31,7 @@ std::string policy_apply_text(const engine::ApplyReport& report,
   for (const ledger::LimitRemoval& removal : report.limit_removals) {
     for (const engine::BudgetAccount& account : accounts) {
       if (account.id == removal.account)
-        text += "  no limit any more: " + printable(account_subject(account)) + "\n";
+        text += "  no limit any more: " + printable(wire::account_subject(account)) + "\n";
     }
   }
   return table.empty() ? text : text + "\n" + table.text(style);
@@ -59,7 +59,7 @@ std::string places_text(const engine::Dataset& dataset, const std::vector<std::u
 }
 
 /// What makes answers other than the curator may expect, a sentence each.
-std::string advice_text(const DatasetReport& report, const engine::Dataset& dataset) {
+std::string advice_text(const wire::DatasetReport& report, const engine::Dataset& dataset) {
   const engine::DataReport& data = report.data;
   std::string text;
   if (data.malformed > 0) {
@@ -91,7 +91,7 @@ std::string advice_text(const DatasetReport& report, const engine::Dataset& data
 }
 
 /// What stands in the way of every answer, last, where it is read.
-std::string problems_text(const DatasetReport& report, const Style& style) {
+std::string problems_text(const wire::DatasetReport& report, const Style& style) {
   std::string text;
   for (const std::string& problem : report.problems)
     text += "\n  " + style.bad("not usable") + ": " + printable(problem) + "\n";
@@ -100,7 +100,8 @@ std::string problems_text(const DatasetReport& report, const Style& style) {
 
 }  // namespace
 
-std::string data_check_text(const DatasetReport& report, const engine::Dataset& dataset, const Style& style) {
+std::string data_check_text(const wire::DatasetReport& report, const engine::Dataset& dataset,
+                            const Style& style) {
   const engine::DataReport& data = report.data;
   std::string text = fmt::format("{}: {}\n", printable(report.dataset), printable(report.source));
   const auto line = [&](std::uint64_t count, std::string_view what) {
@@ -139,7 +140,7 @@ std::string data_check_text(const DatasetReport& report, const engine::Dataset& 
 namespace {
 
 /// What was examined: whoever compares two copies, or remembers a hash, finds it here.
-std::string verified_ledger_text(const VerifiedLedger& examined) {
+std::string verified_ledger_text(const wire::VerifiedLedger& examined) {
   if (examined.policy_version == 0) return "";
   return fmt::format("  ledger     {}, {}\n  policy     version {} of {}\n  sha256     {}\n",
                      printable(examined.ledger_id), count_text(examined.accounts, "account"),
@@ -253,7 +254,7 @@ std::vector<std::string> known_by_sentences(const engine::AuditReport& report) {
   return sentences;
 }
 
-std::string audit_text(const engine::AuditReport& report, const VerifiedLedger& examined,
+std::string audit_text(const engine::AuditReport& report, const wire::VerifiedLedger& examined,
                        const Style& style) {
   const std::string records = count_text(report.records, "decision");
   if (report.ok) {

@@ -15,7 +15,7 @@ namespace epsilog::command {
                                             const Style& style);
 
 /// Counts of rows and cells, and what makes answers other than expected.
-[[nodiscard]] std::string data_check_text(const DatasetReport& report, const engine::Dataset& dataset,
+[[nodiscard]] std::string data_check_text(const wire::DatasetReport& report, const engine::Dataset& dataset,
                                           const Style& style);
 
 /// Which approvals are by a claim alone, and which decisions by a credential that had ended: one sentence of
@@ -23,7 +23,7 @@ namespace epsilog::command {
 [[nodiscard]] std::vector<std::string> known_by_sentences(const engine::AuditReport& report);
 /// The verdict, what was examined, each fault or note, and what nobody can check: relocations, approvals by a
 /// claim, ended credentials.
-[[nodiscard]] std::string audit_text(const engine::AuditReport& report, const VerifiedLedger& examined,
+[[nodiscard]] std::string audit_text(const engine::AuditReport& report, const wire::VerifiedLedger& examined,
                                      const Style& style);
 
 }  // namespace epsilog::command

@@ -159,7 +159,7 @@ ExitCode plan(const AskArguments& arguments, Console& console) {
     console.write(console.json() ? forecast_plan_json(forecast)
                                  : forecast_plan_text(request, forecast, console.style()));
   } else if (console.json()) {
-    console.write(answer_json(answer, AnswerKind::plan));
+    console.write(wire::answer_json(answer, wire::AnswerKind::plan));
   } else if (!console.quiet()) {
     console.write(plan_text(answer, console.style()));
   }

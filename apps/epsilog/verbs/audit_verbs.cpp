@@ -31,8 +31,8 @@ engine::StorageCheck storage_argument(const std::optional<std::string>& name) {
 }
 
 /// What cannot be read is a fault that the audit finds; here it stays unsaid.
-VerifiedLedger verified_ledger(const std::string& ledger) {
-  VerifiedLedger examined;
+wire::VerifiedLedger verified_ledger(const std::string& ledger) {
+  wire::VerifiedLedger examined;
   try {
     ledger::Snapshot view = ledger::Ledger::open_read_only(ledger).snapshot();
     const ledger::LedgerFacts facts = ledger::Inspection(view).facts();
@@ -55,9 +55,9 @@ ExitCode audit_verify(const VerifyArguments& arguments, Console& console) {
   const std::string ledger = ledger_path(arguments);
   const engine::AuditReport report = engine::audit_verify(ledger, console.progress("verifying"), storage);
   console.end_progress();
-  const VerifiedLedger examined = verified_ledger(ledger);
+  const wire::VerifiedLedger examined = verified_ledger(ledger);
   if (console.json()) {
-    console.write(audit_json(report, examined));
+    console.write(wire::audit_json(report, examined));
   } else if (!console.quiet()) {
     console.write(audit_text(report, examined, console.style()));
   }
@@ -73,7 +73,7 @@ ExitCode audit_replay(const LedgerArguments& arguments, Console& console) {
   const auto print = [&](const engine::ReplayedDecision& decision) {
     same += decision.faults.empty() ? 1 : 0;
     if (console.json()) {
-      console.write(replayed_json(decision));
+      console.write(wire::replayed_json(decision));
     } else if (!console.quiet()) {
       console.write(fmt::format("{}  {}  {:<12}  policy {} {:.12}  {}\n", decision.decision_id,
                                 decision.created_at, decision.outcome, decision.policy_version,
@@ -91,7 +91,7 @@ ExitCode audit_replay(const LedgerArguments& arguments, Console& console) {
       console.message(fault.record + ": " + fault.code + ": " + fault.message);
     }
   } else if (console.json()) {
-    console.write(replay_summary_json(report, same));
+    console.write(wire::replay_summary_json(report, same));
   } else if (!console.quiet()) {
     console.write(
         fmt::format("\n{} of {} the same\n", with_digit_groups(same), with_digit_groups(report.records)));

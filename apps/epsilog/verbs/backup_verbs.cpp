@@ -44,7 +44,7 @@ ExitCode backup(const BackupArguments& arguments, Console& console) {
     console.set_recorded_note("the backup " + file + " stands at " + std::to_string(made.tree.size) +
                               " lines");
   if (console.json()) {
-    console.write(backup_json(ledger, file, made));
+    console.write(wire::backup_json(ledger, file, made));
   } else if (!done) {
     console.write(
         faults_text(fmt::format("{} does not verify: no backup was made", printable(ledger)), made.faults));
@@ -72,7 +72,7 @@ ExitCode restore(const BackupArguments& arguments, Console& console) {
   const bool done = restored.faults.empty();
   if (done) console.set_recorded_note(ledger + " is the ledger of the backup again");
   if (console.json()) {
-    console.write(restore_json(ledger, file, restored));
+    console.write(wire::restore_json(ledger, file, restored));
   } else if (!done) {
     console.write(faults_text(fmt::format("{} does not verify: nothing was restored", printable(file)),
                               restored.faults));
@@ -103,7 +103,7 @@ ExitCode seal(const BackupArguments& arguments, Console& console) {
                            engine_options(arguments, console).ledger_options());
   if (done.changed) console.set_recorded_note(ledger + " is sealed");
   if (console.json()) {
-    console.write(seal_json(ledger, done));
+    console.write(wire::seal_json(ledger, done));
   } else if (!console.quiet()) {
     console.write(done.changed
                       ? fmt::format("{} is sealed: nothing is recorded in it any more\n", printable(ledger))

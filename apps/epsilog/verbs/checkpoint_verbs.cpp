@@ -33,7 +33,7 @@ ExitCode audit_checkpoint(const EvidenceArguments& arguments, Console& console) 
   engine::KeyFile key(*arguments.key, options.ledger_options().wait);
   ledger::Snapshot view = open_snapshot(arguments, console);
   const engine::Checkpoint checkpoint = engine::sign_checkpoint(view, key, state_from);
-  console.write(console.json() ? checkpoint_json(checkpoint, key.key().verifier())
+  console.write(console.json() ? wire::checkpoint_json(checkpoint, key.key().verifier())
                                : engine::note_text(checkpoint.note));
   return ExitCode::done;
 }
@@ -46,7 +46,7 @@ ExitCode audit_prove(const EvidenceArguments& arguments, Console& console) {
   if (!decision) throw NotFound("no decision has the id '" + id + "'");
   const engine::ProvedLine proved =
       engine::prove_line(view, static_cast<std::uint64_t>(decision->line), checkpoint);
-  console.write(console.json() ? proved_line_json(proved)
+  console.write(console.json() ? wire::proved_line_json(proved)
                                : proved.line + '\n' + engine::inclusion_text(proved.proof));
   return ExitCode::done;
 }
@@ -63,7 +63,7 @@ ExitCode audit_consistency(const EvidenceArguments& arguments, Console& console)
   }
   const engine::ConsistencyText proof =
       engine::prove_consistency(view, old_size, newest_checkpoint(arguments, view, console));
-  console.write(console.json() ? consistency_json(proof) : engine::consistency_text(proof));
+  console.write(console.json() ? wire::consistency_json(proof) : engine::consistency_text(proof));
   return ExitCode::done;
 }
 

@@ -58,7 +58,7 @@ engine::Dataset with_resolved_source(const DeclaredPolicy& declared, engine::Dat
 
 ExitCode data_check(const DataArguments& arguments, Console& console) {
   const DeclaredPolicy source = declared_policy(arguments);
-  std::vector<DatasetReport> reports;
+  std::vector<wire::DatasetReport> reports;
   std::vector<std::string> without_source;
   for (const engine::Dataset& dataset : source.policy.datasets()) {
     if (arguments.dataset && dataset.name != source.policy.dataset(*arguments.dataset).name) continue;
@@ -78,7 +78,7 @@ ExitCode data_check(const DataArguments& arguments, Console& console) {
     throw SourceError("dataset '" + *arguments.dataset + "' has no source: its values come from outside");
   }
   if (console.json()) {
-    console.write(data_check_json(reports, without_source));
+    console.write(wire::data_check_json(reports, without_source));
   } else if (!console.quiet()) {
     for (std::size_t i = 0; i < reports.size(); ++i) {
       console.write((i == 0 ? "" : "\n") +
@@ -89,10 +89,10 @@ ExitCode data_check(const DataArguments& arguments, Console& console) {
     }
   }
   const bool usable = std::all_of(reports.begin(), reports.end(),
-                                  [](const DatasetReport& report) { return report.problems.empty(); });
+                                  [](const wire::DatasetReport& report) { return report.problems.empty(); });
   if (usable) return ExitCode::done;
   if (console.quiet() || console.prints_rows()) {
-    for (const DatasetReport& report : reports) {
+    for (const wire::DatasetReport& report : reports) {
       for (const std::string& problem : report.problems) console.message(report.dataset + ": " + problem);
     }
   }

@@ -33,7 +33,7 @@ ExitCode key_generate(const KeyArguments& arguments, Console& console) {
   const engine::VerifierKey key = engine::generate_key(*arguments.file, key_name(arguments));
   console.set_recorded_note("the key " + printable(*arguments.file) + " was made; its verifier key is " +
                             key.text());
-  console.write(console.json() ? key_json(*arguments.file, key) : key.text() + '\n');
+  console.write(console.json() ? wire::key_json(*arguments.file, key) : key.text() + '\n');
   return ExitCode::done;
 }
 
@@ -46,7 +46,7 @@ ExitCode change_key(const KeyArguments& arguments, Console& console, engine::Key
   const std::string now = change == engine::KeyChange::add ? "is a key of the ledger" : "is retired";
   if (report.changed) console.set_recorded_note("the key " + *arguments.vkey + " " + now);
   if (console.json()) {
-    console.write(named_key_json(ledger.ledger_id(), *arguments.vkey, change, report));
+    console.write(wire::named_key_json(ledger.ledger_id(), *arguments.vkey, change, report));
   } else if (!console.quiet()) {
     console.write(printable(*arguments.vkey) + " " + now +
                   (report.changed ? " as of " + report.at + "\n" : " already: nothing to do\n"));

@@ -63,7 +63,7 @@ ExitCode budget(const HistoryArguments& arguments, Console& console) {
   const engine::VisibleBudget seen =
       as ? engine::visible_budget(engine, as->active, as->viewer, dataset)
          : engine::VisibleBudget{engine.budget(dataset), engine.notes(dataset)};
-  console.write(console.json() ? budget_json(engine.ledger_id(), seen.accounts, seen.notes)
+  console.write(console.json() ? wire::budget_json(engine.ledger_id(), seen.accounts, seen.notes)
                                : budget_text(seen.accounts, console.style()) + notes_text(seen.notes));
   return ExitCode::done;
 }
@@ -99,7 +99,8 @@ class EventInterleaver final {
   /// Those after the last decision, and in JSON the line that lists all.
   void end() {
     write_before(std::numeric_limits<std::int64_t>::max(), false);
-    if (prints_events_ && console_.json()) console_.write(one_object({{"events", events_json(listed_)}}, -1));
+    if (prints_events_ && console_.json())
+      console_.write(wire::one_object({{"events", wire::events_json(listed_)}}, -1));
   }
 
  private:
@@ -195,7 +196,8 @@ ExitCode history(const HistoryArguments& arguments, Console& console) {
   const auto write = [&](const engine::Answer& answer) {
     head();
     events.write_before(answer.recorded.seq, part);
-    console.write(console.json() ? answer_json(answer, AnswerKind::history) : history_line(answer, style));
+    console.write(console.json() ? wire::answer_json(answer, wire::AnswerKind::history)
+                                 : history_line(answer, style));
   };
   const auto write_seen = [&](const engine::Answer& answer) {
     if (!as) return write(answer);
@@ -226,7 +228,7 @@ ExitCode show(const HistoryArguments& arguments, Console& console) {
   if (console.prints_rows() && !answer.recorded.granted) {
     console.message_line("epsilog: " + decision_text(answer, console.message_style()));
   } else if (console.json()) {
-    console.write(answer_json(answer, AnswerKind::show));
+    console.write(wire::answer_json(answer, wire::AnswerKind::show));
   } else {
     const bool bare = console.quiet() && answer.recorded.granted;
     console.write(bare ? bare_values(answer) : decision_text(answer, console.style()));

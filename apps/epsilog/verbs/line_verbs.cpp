@@ -87,7 +87,7 @@ ExitCode audit_import(const LineArguments& arguments, Console& console) {
   const std::int64_t lines = ledger::Ledger::import_lines(
       ledger, next_line, {.accept_missing_lines = arguments.accept_rollback});
   if (console.json()) {
-    console.write(import_json(ledger, lines));
+    console.write(wire::import_json(ledger, lines));
   } else if (!console.quiet()) {
     console.write(fmt::format("{} lines imported into {}, which is read-only\n", lines, printable(ledger)));
   }

@@ -46,7 +46,7 @@ std::string row_csv(std::vector<std::string> cells, const engine::Answer& answer
   make_printable(cells);
   const bool charged = answer.recorded.state == engine::RequestState::granted && !answer.recorded.replayed;
   const std::string delta = answer.planned.delta ? (charged ? answer.planned.delta->charged : "0") : "";
-  cells.insert(cells.end(), {decision_word(answer), answer.recorded.replayed ? "true" : "false",
+  cells.insert(cells.end(), {wire::decision_word(answer), answer.recorded.replayed ? "true" : "false",
                              charged ? answer.planned.record.charged.text() : "0", delta, codes(answer), ""});
   return csv_line(cells);
 }

@@ -33,7 +33,7 @@ ExitCode init(const PolicyArguments& arguments, Console& console) {
       policy, ledger, by, arguments.forget_ledger.value_or(""), engine_options(arguments, console));
   console.set_recorded_note("the ledger " + report.ledger + " was made, with id " + report.ledger_id);
   if (console.json()) {
-    console.write(init_json(report));
+    console.write(wire::init_json(report));
   } else if (!console.quiet()) {
     console.write(fmt::format("created {}\n  ledger     {}\n  policy     sha256 {}\n\n",
                               printable(report.ledger), report.ledger_id, report.policy_sha256));
@@ -59,7 +59,7 @@ ExitCode policy_check(const PolicyArguments& arguments, Console& console) {
       for (const PolicyFault& warning : warnings) console.message_line(printable(warning_text(warning)));
     }
     if (console.json()) {
-      console.write(policy_check_json({}, warnings));
+      console.write(wire::policy_check_json({}, warnings));
     } else if (!console.quiet()) {
       const std::size_t count = policy.datasets().size();
       console.write(fmt::format("{}: valid, {} dataset{}\n", printable(path), count, count == 1 ? "" : "s"));
@@ -67,7 +67,7 @@ ExitCode policy_check(const PolicyArguments& arguments, Console& console) {
     return ExitCode::done;
   } catch (const PolicyError& error) {
     for (const PolicyFault& fault : error.faults()) console.message_line(printable(fault.text()));
-    if (console.json()) console.write(policy_check_json(error.faults(), {}));
+    if (console.json()) console.write(wire::policy_check_json(error.faults(), {}));
     return ExitCode::invalid;
   }
 }
@@ -76,11 +76,11 @@ ExitCode policy_check(const PolicyArguments& arguments, Console& console) {
 ExitCode policy_implies(const PolicyArguments& arguments, Console& console) {
   try {
     const engine::ImpliedPolicy implied = engine::implied_policy_file(policy_path(arguments));
-    console.write(policy_implies_json(implied));
+    console.write(wire::policy_implies_json(implied));
     return ExitCode::done;
   } catch (const PolicyError& error) {
     for (const PolicyFault& fault : error.faults()) console.message_line(printable(fault.text()));
-    if (console.json()) console.write(policy_check_json(error.faults(), {}));
+    if (console.json()) console.write(wire::policy_check_json(error.faults(), {}));
     return ExitCode::invalid;
   }
 }
@@ -89,7 +89,7 @@ ExitCode policy_show(const PolicyArguments& arguments, Console& console) {
   const engine::Engine engine = open_for_reading(ledger_path(arguments), console);
   const ledger::PolicyVersion version = engine.active_policy_version();
   // Byte for byte for a file; a terminal is shown it and must not obey it.
-  console.write(console.json()             ? policy_show_json(version, engine.ledger_id())
+  console.write(console.json()             ? wire::policy_show_json(version, engine.ledger_id())
                 : console.style().terminal ? printable_lines(version.yaml)
                                            : version.yaml);
   return ExitCode::done;
@@ -108,7 +108,7 @@ ExitCode policy_apply(const PolicyArguments& arguments, Console& console) {
   console.set_recorded_note("version " + std::to_string(report.policy_version) + " of the policy is active");
   const std::vector<engine::BudgetAccount> accounts = engine.budget("");
   if (console.json()) {
-    console.write(policy_apply_json(report, engine.ledger_id(), accounts));
+    console.write(wire::policy_apply_json(report, engine.ledger_id(), accounts));
   } else if (!console.quiet()) {
     console.write(policy_apply_text(report, accounts, console.style()));
   }

@@ -182,7 +182,7 @@ ExitCode audit_report(const ReportArguments& arguments, Console& console) {
   if (console.json()) {
     if (!page) {
       static_cast<void>(decisions.visit_decisions({}, [&console](const engine::Answer& answer) {
-        console.write(answer_json(answer, AnswerKind::history));
+        console.write(wire::answer_json(answer, wire::AnswerKind::history));
       }));
     }
     console.write(ledger_report_json(sheet, report.audit.ok && decisions.is_complete(), arguments.html));

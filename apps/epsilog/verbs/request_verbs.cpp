@@ -36,7 +36,7 @@ void print_request_state(const Answer& answer, Console& console) {
       (answer.recorded.token.empty() ? "" : "; its data token is " + answer.recorded.token));
   warn_if_withheld(answer, console);
   if (console.json()) {
-    console.write(answer_json(answer, AnswerKind::show));
+    console.write(wire::answer_json(answer, wire::AnswerKind::show));
   } else if (!console.quiet()) {
     console.write(decision_text(answer, console.style()));
   }
@@ -125,7 +125,7 @@ ExitCode pending(const RequestArguments& arguments, Console& console) {
   if (!console.json() && !console.quiet()) console.write(pending_heading(console.style()));
   engine.pending(arguments.dataset.value_or(""), [&](const Answer& answer) {
     if (console.json()) {
-      console.write(answer_json(answer, AnswerKind::pending));
+      console.write(wire::answer_json(answer, wire::AnswerKind::pending));
     } else {
       console.write(console.quiet() ? answer.recorded.decision_id + "\n"
                                     : pending_line(answer, console.style()));

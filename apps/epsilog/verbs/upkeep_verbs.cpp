@@ -39,7 +39,7 @@ ExitCode recover_from(const UpkeepArguments& arguments, Console& console) {
     console.set_recorded_note(ledger + " has " + std::to_string(recovery.restored) + " lines of the replica");
   }
   if (console.json()) {
-    console.write(recover_from_json(ledger, recovery));
+    console.write(wire::recover_from_json(ledger, recovery));
   } else if (!done) {
     console.write(
         fmt::format("{}: what the replica holds does not verify: nothing was done\n", printable(ledger)));
@@ -72,7 +72,7 @@ ExitCode recover(const UpkeepArguments& arguments, Console& console) {
   const bool accepted = report.accepted.remembered > 0;
   if (report.was_poisoned || accepted) console.set_recorded_note(ledger + " is usable again");
   if (console.json()) {
-    console.write(recover_json(ledger, report));
+    console.write(wire::recover_json(ledger, report));
   } else if (!console.quiet()) {
     const std::string name = printable(ledger);
     if (accepted) {
@@ -104,7 +104,7 @@ ExitCode clock_confirm(const UpkeepArguments& arguments, Console& console) {
     console.set_recorded_note("the clock is confirmed as of " + now);
   }
   if (console.json()) {
-    console.write(clock_confirm_json(path, held ? held_at : "", now));
+    console.write(wire::clock_confirm_json(path, held ? held_at : "", now));
   } else if (!console.quiet()) {
     console.write(held ? fmt::format("{}: budgets renew again as of {}; they had stood at {}\n",
                                      printable(path), now, held_at)
@@ -122,7 +122,7 @@ ExitCode relocate(const UpkeepArguments& arguments, Console& console) {
   if (report.changed)
     console.set_recorded_note("the source of " + report.dataset + " is found at " + report.to);
   if (console.json()) {
-    console.write(relocate_json(report, engine.ledger_id()));
+    console.write(wire::relocate_json(report, engine.ledger_id()));
   } else if (!console.quiet()) {
     const std::string dataset = printable(report.dataset);
     console.write(report.changed ? fmt::format("{}: its source is found at {} now\n  until then  {}\n",

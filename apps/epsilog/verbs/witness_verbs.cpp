@@ -36,7 +36,7 @@ ExitCode audit_check_proof(const EvidenceArguments& arguments, Console& console)
   const engine::Attestation attestation = engine::verify_attestation(proved.proof.checkpoint, keys);
   require_included(proved.line, proved.proof);
   if (console.json()) {
-    console.write(checked_proof_json(proved, attestation));
+    console.write(wire::checked_proof_json(proved, attestation));
   } else if (!console.quiet()) {
     const engine::Checkpoint& checkpoint = proved.proof.checkpoint;
     std::string text = fmt::format("the line is number {} of {} at size {}\n", proved.proof.index,
@@ -71,7 +71,7 @@ ExitCode audit_cosign(const EvidenceArguments& arguments, Console& console) {
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
   const engine::Checkpoint cosigned =
       engine::cosign(checkpoint, proof, log, key, static_cast<std::uint64_t>(now.count()), state_from);
-  console.write(console.json() ? checkpoint_json(cosigned, key.key().verifier())
+  console.write(console.json() ? wire::checkpoint_json(cosigned, key.key().verifier())
                                : engine::note_text(cosigned.note));
   return ExitCode::done;
 }

@@ -43,7 +43,7 @@ Response plan(Call& call) {
   require_plannable(call, planning_steps_up(call, asks.request, asks.alphas.size(), PlannedFor::once));
   engine::Answer answer = call.engine().plan(asks.request, asks.alphas, asks.assumed_count);
   answer.asked.same_question = call.engine().same_question(asks.request);
-  return json_response(200, command::answer_object(answer, command::AnswerKind::plan));
+  return json_response(200, wire::answer_object(answer, wire::AnswerKind::plan));
 }
 
 Response forecast(Call& call) {

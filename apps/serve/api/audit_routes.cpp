@@ -9,6 +9,7 @@
 #include "epsilog/accounting/errors.hpp"
 #include "epsilog/engine/audit.hpp"
 #include "epsilog/engine/reaccount.hpp"
+#include "figures_json.hpp"
 #include "problem.hpp"
 #include "reaccount_output.hpp"
 #include "route.hpp"
@@ -17,8 +18,8 @@ namespace epsilog::serve {
 namespace {
 
 using accounting::Accountant;
-using command::Json;
 using engine::StorageCheck;
+using wire::Json;
 using State = Verification::State;
 
 /// So many faults of a ledger are told; who wants all of them has the command.
@@ -97,7 +98,7 @@ Response verification_response(const Call& call, int status, const Verification&
               {"by", verification.by},
               {"storage", name_of(verification.storage)},
               {"started_at", verification.started_at},
-              {"ended_at", command::or_null(verification.ended_at)},
+              {"ended_at", wire::or_null(verification.ended_at)},
               {"problem", failure_of(verification)}};
   if (const auto& report = verification.report) {
     object["ok"] = report->ok;
@@ -105,8 +106,8 @@ Response verification_response(const Call& call, int status, const Verification&
     object["faults_count"] = report->faults.size();
     object["faults"] = faults_of(report->faults);
     object["notes"] = faults_of(report->notes);
-    object["claimed_approvals"] = command::claimed_approvals_json(*report);
-    object["ended_credentials"] = command::ended_credentials_json(*report);
+    object["claimed_approvals"] = wire::claimed_approvals_json(*report);
+    object["ended_credentials"] = wire::ended_credentials_json(*report);
   }
   return json_response(status, object);
 }

@@ -17,8 +17,8 @@ namespace epsilog::serve {
 namespace {
 
 using accounting::Rational;
-using command::Json;
 using engine::Answer;
+using wire::Json;
 
 std::string index_prefix(std::size_t index) {
   return "requests[" + std::to_string(index) + "]: ";

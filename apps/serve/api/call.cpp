@@ -19,10 +19,10 @@
 namespace epsilog::serve {
 namespace {
 
-using command::AnswerKind;
-using command::Json;
 using engine::Answer;
 using engine::RequestState;
+using wire::AnswerKind;
+using wire::Json;
 
 constexpr std::string_view kJson = "application/json";
 
@@ -54,7 +54,7 @@ Json refusal(const Answer& answer, int status) {
                                ? "refused"
                                : std::string(engine::name(answer.recorded.reasons.front().code));
   Json object{{"type", "/docs/refusals#" + code}, {"title", "refused"}, {"status", status}, {"code", code}};
-  object.update(command::answer_object(answer, AnswerKind::release));
+  object.update(wire::answer_object(answer, wire::AnswerKind::release));
   return object;
 }
 
@@ -74,7 +74,7 @@ struct DecisionReply {
 DecisionReply decision_reply(const Call& call, Answer answer, int fresh) {
   answer = disclosable_answer(call, std::move(answer));
   const auto with = [&](int status) {
-    return DecisionReply{status, command::answer_object(answer, AnswerKind::release), etag_of(answer)};
+    return DecisionReply{status, wire::answer_object(answer, wire::AnswerKind::release), etag_of(answer)};
   };
   switch (answer.recorded.state) {
     case RequestState::refused: {
@@ -274,7 +274,7 @@ Response json_text_response(int status, std::string text) {
 }
 
 Response json_response(int status, const Json& object) {
-  return json_text_response(status, command::one_object(object, -1));
+  return json_text_response(status, wire::one_object(object, -1));
 }
 
 Json decision_object(const Call& call, Answer answer, int fresh) {
@@ -297,7 +297,7 @@ Response decision_response(const Call& call, Answer answer, int fresh) {
 
 Response request_state_response(const Call& call, Answer answer) {
   answer = disclosable_answer(call, std::move(answer));
-  return tagged(json_response(200, command::answer_object(answer, AnswerKind::show)), etag_of(answer));
+  return tagged(json_response(200, wire::answer_object(answer, wire::AnswerKind::show)), etag_of(answer));
 }
 
 }  // namespace epsilog::serve

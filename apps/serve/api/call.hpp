@@ -136,13 +136,13 @@ inline constexpr std::int64_t kLongPollSecondsMax = 60;
 void require_admitted(const std::optional<AdmissionDenial>& none);
 [[nodiscard]] HttpProblem admission_problem(AdmissionDenial why);
 
-[[nodiscard]] Response json_response(int status, const command::Json& object);
+[[nodiscard]] Response json_response(int status, const wire::Json& object);
 /// A text that is one JSON object already.
 [[nodiscard]] Response json_text_response(int status, std::string text);
 
 /// A decision as the caller sees it, as one of several: the object that would be answered, with the status
 /// that it would have. What alone would be a problem is that problem.
-[[nodiscard]] command::Json decision_object(const Call& call, engine::Answer answer, int fresh);
+[[nodiscard]] wire::Json decision_object(const Call& call, engine::Answer answer, int fresh);
 
 /// A decision as the caller sees it. `fresh` is the status of one that was made now.
 /// Throws  NotFound where they see nothing; HttpProblem (503) where it is on record and not told yet.

@@ -36,7 +36,7 @@ Response read_checkpoint(Call& call) {
   call.wait_for_slot();
   const engine::Checkpoint checkpoint = newest_checkpoint(call);
   if (wants_text(call)) return as_text(engine::note_text(checkpoint.note));
-  return json_text_response(200, command::kept_checkpoint_json(checkpoint));
+  return json_text_response(200, wire::kept_checkpoint_json(checkpoint));
 }
 
 Response make_checkpoint(Call& call) {
@@ -45,7 +45,7 @@ Response make_checkpoint(Call& call) {
   if (!made) {
     throw HttpProblem(409, "no_checkpoint_key", "the active policy names no key that signs checkpoints");
   }
-  return json_text_response(made->fresh ? 201 : 200, command::checkpoint_json(made->checkpoint, made->by));
+  return json_text_response(made->fresh ? 201 : 200, wire::checkpoint_json(made->checkpoint, made->by));
 }
 
 /// The line of a decision, and that the newest checkpoint has it.
@@ -71,7 +71,7 @@ Response prove(Call& call) {
   }
   const engine::ProvedLine proved = engine::prove_line(view, index, *checkpoint);
   if (wants_text(call)) return as_text(proved.line + '\n' + engine::inclusion_text(proved.proof));
-  return json_text_response(200, command::proved_line_json(proved));
+  return json_text_response(200, wire::proved_line_json(proved));
 }
 
 }  // namespace

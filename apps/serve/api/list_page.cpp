@@ -8,11 +8,11 @@
 namespace epsilog::serve {
 namespace {
 
-using command::Json;
+using wire::Json;
 
 /// On one line, without the line's end.
 std::string compact_json(const Json& object) {
-  std::string text = command::one_object(object, -1);
+  std::string text = wire::one_object(object, -1);
   text.pop_back();
   return text;
 }
@@ -24,7 +24,7 @@ std::size_t cell_count(const engine::Answer& answer) {
   return std::max({answer.rows_count, cells, std::size_t{1}});
 }
 
-ListPage::ListPage(const Call& call, const std::string& name, command::AnswerKind kind)
+ListPage::ListPage(const Call& call, const std::string& name, wire::AnswerKind kind)
     : call_(call),
       kind_(kind),
       text_("{\"ledger_id\":" + compact_json(Json(call.context.ledger_id)) + ",\"" + name + "\":[") {}
@@ -33,7 +33,7 @@ bool ListPage::add(const engine::Answer& answer) {
   cells_ += cell_count(answer);
   if (const auto visible = answer_as_seen(call_.caller, answer)) {
     if (!std::exchange(first_, false)) text_ += ',';
-    text_ += compact_json(command::answer_object(*visible, kind_));
+    text_ += compact_json(wire::answer_object(*visible, kind_));
   }
   return cells_ < kPageCells && text_.size() < kPageBytes;
 }

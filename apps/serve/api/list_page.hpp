@@ -25,17 +25,17 @@ class ListPage final {
  public:
   /// `name`: of the member that has the decisions.
   /// Requires  `call` outlives this.
-  ListPage(const Call& call, const std::string& name, command::AnswerKind kind);
+  ListPage(const Call& call, const std::string& name, wire::AnswerKind kind);
 
   /// Writes what the caller sees of it; nothing where it is not there for them.
   /// Returns whether more may follow on this page.
   bool add(const engine::Answer& answer);
   /// The whole answer, with these members after the list.
-  [[nodiscard]] Response finish(const command::Json& members);
+  [[nodiscard]] Response finish(const wire::Json& members);
 
  private:
   const Call& call_;
-  command::AnswerKind kind_;
+  wire::AnswerKind kind_;
   std::string text_;
   bool first_ = true;
   std::size_t cells_ = 0;

@@ -20,13 +20,13 @@ Response readiness(Call& call) {
         .with_retry_after(1);
   }
   if (!found->ready()) throw HttpProblem(503, found->code, found->detail).with_retry_after(1);
-  command::Json ready = {{"status", "ready"}};
+  wire::Json ready = {{"status", "ready"}};
   if (call.caller.curator_socket) {
     const engine::LedgerCondition condition = call.engine().condition();
-    ready["length_record"] = command::length_record_name(condition.end_mark_state);
-    ready["file_system"] = command::file_system_name(condition.over_fuse);
+    ready["length_record"] = wire::length_record_name(condition.end_mark_state);
+    ready["file_system"] = wire::file_system_name(condition.over_fuse);
     ready["stale_replicas"] = condition.stale_replicas;
-    ready["missing_sources"] = command::Json::array();
+    ready["missing_sources"] = wire::Json::array();
     for (const MissingSource& one : found->missing) {
       ready["missing_sources"].push_back({{"dataset", one.dataset}, {"why", one.why}});
     }

@@ -14,8 +14,8 @@
 namespace epsilog::serve {
 namespace {
 
-using command::Json;
 using engine::Duty;
+using wire::Json;
 
 constexpr std::string_view kSha256 = "sha256:";
 
@@ -129,8 +129,8 @@ Response put_policy(Call& call) {
   body.expect_no_more();
   const engine::ApplyReport report = call.engine().apply_policy(text, call.caller.actor.name, why);
   call.context.view.notify_recorded();
-  return with_tag(json_text_response(200, command::policy_apply_json(report, call.context.ledger_id,
-                                                                     call.engine().budget(""))),
+  return with_tag(json_text_response(
+                      200, wire::policy_apply_json(report, call.context.ledger_id, call.engine().budget(""))),
                   report.policy_sha256);
 }
 

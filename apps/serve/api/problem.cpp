@@ -19,7 +19,7 @@ bool is_known(std::string_view path, const std::vector<std::string>& known) {
   });
 }
 
-using command::Json;
+using wire::Json;
 
 /// Seconds until it is worth to ask again.
 constexpr int kRetrySoon = 1;
@@ -79,7 +79,7 @@ Response problem_response(int status, const Json& body, int retry_after) {
   Response response;
   response.status = status;
   response.content_type = kProblem;
-  response.body = command::one_object(body, -1);
+  response.body = wire::one_object(body, -1);
   if (retry_after > 0) response.headers.push_back({"retry-after", std::to_string(retry_after)});
   return response;
 }
@@ -158,7 +158,7 @@ Response problem(const std::exception& error, const std::string& dataset) {
   std::string detail = meaning.detail.empty() ? without_paths(failure.message) : std::string(meaning.detail);
   if (!meaning.detail.empty() && !dataset.empty()) detail = dataset + ": " + detail;
   Json body = object(meaning.status, failure.code, detail);
-  if (!failure.faults.empty()) body["faults"] = command::faults_json(without_paths(failure.faults));
+  if (!failure.faults.empty()) body["faults"] = wire::faults_json(without_paths(failure.faults));
   return problem_response(meaning.status, body, meaning.status == 503 ? kRetrySoon : 0);
 }
 

@@ -48,7 +48,7 @@ class HttpProblem final : public std::exception {
 
 [[nodiscard]] Response problem(const HttpProblem& refused);
 /// The same as an object of an answer that has several.
-[[nodiscard]] command::Json problem_object(const HttpProblem& refused);
+[[nodiscard]] wire::Json problem_object(const HttpProblem& refused);
 /// What an exception of the engine is to somebody who asks over a socket: the texts that say what is wrong
 /// with a request stay, all others are ours. `dataset` is what was asked about, "" where nothing was.
 [[nodiscard]] Response problem(const std::exception& error, const std::string& dataset);

@@ -17,10 +17,10 @@
 namespace epsilog::serve {
 namespace {
 
-using command::AnswerKind;
-using command::Json;
 using engine::Answer;
 using engine::Duty;
+using wire::AnswerKind;
+using wire::Json;
 
 constexpr std::int64_t kPageDecisionsMax = engine::kNewestPageMax;
 constexpr std::int64_t kPageDecisions = 100;
@@ -63,7 +63,7 @@ Response budgets(Call& call) {
   const std::string dataset = dataset_of(call);
   const engine::VisibleBudget budget =
       engine::visible_budget(call.engine(), call.caller.view->policy, viewer(call.caller), dataset);
-  return json_text_response(200, command::budget_json(call.context.ledger_id, budget.accounts, budget.notes));
+  return json_text_response(200, wire::budget_json(call.context.ledger_id, budget.accounts, budget.notes));
 }
 
 Response pending(Call& call) {
@@ -73,7 +73,7 @@ Response pending(Call& call) {
   page.after = call.text("after");
   page.limit = kPageDecisionsMax;
   page.rows = false;
-  ListPage list(call, "requests", AnswerKind::pending);
+  ListPage list(call, "requests", wire::AnswerKind::pending);
   const engine::HistoryEnd end =
       call.engine().pending_while(page, [&](const Answer& answer) { return list.add(answer); });
   return list.finish({{"more", end.more}, {"next", end.more ? Json(end.cursor) : Json(nullptr)}});
@@ -92,7 +92,7 @@ Response decisions(Call& call) {
   page.limit = call.number("limit", kPageDecisionsMax, kPageDecisions, 1);
   page.asker = listed_asker(call.caller);
   page.rows = false;
-  ListPage list(call, "decisions", AnswerKind::history);
+  ListPage list(call, "decisions", wire::AnswerKind::history);
   const engine::HistoryEnd end =
       call.engine().history(page, [&](const Answer& answer) { return list.add(answer); });
   return list.finish({{"next", end.more ? Json(end.cursor) : Json(nullptr)}});
@@ -130,7 +130,7 @@ Response events(Call& call) {
   if (!look() && seconds > 0)
     call.poll(
         seconds, [&] { return PollCondition{.asker = asker()}; }, look);
-  ListPage list(call, "decisions", AnswerKind::history);
+  ListPage list(call, "decisions", wire::AnswerKind::history);
   std::int64_t next = 0;
   std::from_chars(end.cursor.data(), end.cursor.data() + end.cursor.size(), next);
   for (const Answer& answer : read) {

@@ -4,7 +4,7 @@
 #include "epsilog/accounting/quantity.hpp"
 #include "epsilog/engine/measure.hpp"
 
-namespace epsilog::command {
+namespace epsilog::wire {
 
 AccountTexts texts(const ledger::AccountState& account) {
   const auto text = [&](std::int64_t units) { return engine::amount_text(account.measure, units); };
@@ -33,4 +33,4 @@ std::string account_subject(const ledger::AccountState& account) {
          engine::amount_text(account.measure, account.balance.spent);
 }
 
-}  // namespace epsilog::command
+}  // namespace epsilog::wire

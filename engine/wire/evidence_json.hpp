@@ -6,7 +6,7 @@
 #include "epsilog/engine/ledger_evidence.hpp"
 #include "epsilog/engine/named_keys.hpp"
 
-namespace epsilog::command {
+namespace epsilog::wire {
 
 [[nodiscard]] std::string key_json(const std::string& file, const engine::VerifierKey& key);
 [[nodiscard]] std::string named_key_json(const std::string& ledger_id, const std::string& verifier_key,
@@ -21,4 +21,4 @@ namespace epsilog::command {
 [[nodiscard]] std::string checked_proof_json(const engine::ProvedLine& proved,
                                              const engine::Attestation& attestation);
 
-}  // namespace epsilog::command
+}  // namespace epsilog::wire

@@ -13,7 +13,7 @@
 #include "epsilog/engine/recovery.hpp"
 #include "epsilog/ledger/ledger.hpp"
 
-namespace epsilog::command {
+namespace epsilog::wire {
 
 [[nodiscard]] std::string init_json(const engine::InitReport& report);
 [[nodiscard]] std::string policy_check_json(const std::vector<PolicyFault>& faults,
@@ -72,4 +72,4 @@ struct VerifiedLedger {
 [[nodiscard]] std::string replayed_json(const engine::ReplayedDecision& decision);
 [[nodiscard]] std::string replay_summary_json(const engine::AuditReport& report, std::int64_t same);
 
-}  // namespace epsilog::command
+}  // namespace epsilog::wire

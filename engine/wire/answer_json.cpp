@@ -5,12 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "answer_facts.hpp"
 #include "epsilog/accounting/stopping.hpp"
 #include "epsilog/ledger/digest.hpp"
 #include "json_parts.hpp"
-#include "released_text.hpp"
 
-namespace epsilog::command {
+namespace epsilog::wire {
 namespace {
 
 using accounting::Rational;
@@ -586,4 +586,4 @@ std::string answer_json(const engine::Answer& answer, AnswerKind kind) {
   return one_object(answer_object(answer, kind), one_line(kind) ? -1 : 2);
 }
 
-}  // namespace epsilog::command
+}  // namespace epsilog::wire

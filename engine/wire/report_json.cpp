@@ -7,7 +7,7 @@
 #include "epsilog/ledger/json_writer.hpp"
 #include "json_parts.hpp"
 
-namespace epsilog::command {
+namespace epsilog::wire {
 namespace {
 
 /// What an audit, or reading a stored line, found.
@@ -288,4 +288,4 @@ std::string replay_summary_json(const engine::AuditReport& report, std::int64_t 
                     -1);
 }
 
-}  // namespace epsilog::command
+}  // namespace epsilog::wire

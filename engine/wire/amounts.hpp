@@ -7,7 +7,7 @@
 
 #include "epsilog/ledger/record.hpp"
 
-namespace epsilog::command {
+namespace epsilog::wire {
 
 /// As engine::amount_text, of everything there is to an account.
 struct AccountTexts {
@@ -26,4 +26,4 @@ struct AccountTexts {
 /// "epsilon of dataset 'clinic', principal:bob, spent 0.5".
 [[nodiscard]] std::string account_subject(const ledger::AccountState& account);
 
-}  // namespace epsilog::command
+}  // namespace epsilog::wire

@@ -14,9 +14,8 @@
 #include "epsilog/engine/audit_report.hpp"
 #include "epsilog/engine/engine.hpp"
 #include "epsilog/engine/ledger_events.hpp"
-#include "figures.hpp"
 
-namespace epsilog::command {
+namespace epsilog::wire {
 
 using Json = nlohmann::ordered_json;
 
@@ -50,8 +49,6 @@ inline constexpr unsigned kDigits = 17;
 /// Exact, as a string; null for nothing.
 [[nodiscard]] Json number_json(const std::optional<accounting::Rational>& number);
 
-/// In the order of the figures; what does not apply is null.
-[[nodiscard]] Json object_json(const Figures& figures);
 [[nodiscard]] Json account_json(const ledger::AccountState& account);
 [[nodiscard]] Json accounts_json(const std::vector<ledger::AccountState>& accounts);
 [[nodiscard]] Json reason_list(const engine::Answer& answer);
@@ -65,4 +62,4 @@ inline constexpr unsigned kDigits = 17;
 [[nodiscard]] Json relocations_json(const std::vector<ledger::Relocation>& relocations);
 [[nodiscard]] Json faults_json(const std::vector<PolicyFault>& faults);
 
-}  // namespace epsilog::command
+}  // namespace epsilog::wire

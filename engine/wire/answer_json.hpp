@@ -6,7 +6,7 @@
 
 #include "epsilog/engine/engine.hpp"
 
-namespace epsilog::command {
+namespace epsilog::wire {
 
 /// "granted", "refused" or "pending". Whoever asked to reserve has what they asked for once it is reserved;
 /// whoever asked to release has not.
@@ -32,4 +32,4 @@ enum class AnswerKind { plan, release, show, history, pending, dummy };
 /// Requires  one was.
 [[nodiscard]] nlohmann::ordered_json assumed_json(const engine::Answer& answer);
 
-}  // namespace epsilog::command
+}  // namespace epsilog::wire

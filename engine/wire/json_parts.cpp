@@ -4,7 +4,7 @@
 #include "epsilog/engine/held_calendar.hpp"
 #include "epsilog/engine/measure.hpp"
 
-namespace epsilog::command {
+namespace epsilog::wire {
 
 /// File names and cells of a broken ledger need not be UTF-8: they are shown, never fatal.
 std::string one_object(const Json& object, int indent) {
@@ -26,24 +26,6 @@ Json columns_json(const std::vector<std::string>& columns) {
 
 Json number_json(const std::optional<accounting::Rational>& number) {
   return number ? Json(accounting::text(*number)) : Json(nullptr);
-}
-
-Json object_json(const Figures& figures) {
-  struct Value {
-    Json operator()(std::monostate) const { return nullptr; }
-    Json operator()(const std::string& text) const { return text; }
-    Json operator()(std::uint64_t count) const { return count; }
-    Json operator()(bool yes) const { return yes; }
-    Json operator()(const Figures& inner) const { return object_json(inner); }
-    Json operator()(const std::vector<Figures>& list) const {
-      Json array = Json::array();
-      for (const Figures& one : list) array.push_back(object_json(one));
-      return array;
-    }
-  };
-  Json object = Json::object();
-  for (const Figure& figure : figures) object[figure.name] = std::visit(Value{}, figure.value);
-  return object;
 }
 
 Json events_json(const std::vector<engine::LedgerEvent>& events) {
@@ -164,4 +146,4 @@ Json ended_credentials_json(const engine::AuditReport& report) {
   return {{"count", *report.ended_credentials}, {"longest", std::move(longest)}};
 }
 
-}  // namespace epsilog::command
+}  // namespace epsilog::wire

@@ -3,7 +3,7 @@
 #include "epsilog/ledger/digest.hpp"
 #include "json_parts.hpp"
 
-namespace epsilog::command {
+namespace epsilog::wire {
 namespace {
 
 Json checkpoint_object(const engine::Checkpoint& checkpoint) {
@@ -71,4 +71,4 @@ std::string checked_proof_json(const engine::ProvedLine& proved, const engine::A
   return pretty(object);
 }
 
-}  // namespace epsilog::command
+}  // namespace epsilog::wire
