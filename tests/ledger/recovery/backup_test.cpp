@@ -69,12 +69,14 @@ int locks_on(const std::string& path) {
   struct stat status {};
   REQUIRE(::stat(path.c_str(), &status) == 0);
   std::ifstream locks("/proc/locks");
-  int count = 0;
+  // The kernel hands the list out in pieces, and tells a lock twice if others change between two of them.
+  std::set<std::string> found;
   for (std::string line; std::getline(locks, line);) {
     const bool ours = line.find(" " + std::to_string(::getpid()) + " ") != std::string::npos;
-    if (ours && line.find(":" + std::to_string(status.st_ino) + " ") != std::string::npos) ++count;
+    if (ours && line.find(":" + std::to_string(status.st_ino) + " ") != std::string::npos)
+      found.insert(line.substr(line.find(' ')));  // without its place in the list
   }
-  return count;
+  return static_cast<int>(found.size());
 }
 
 }  // namespace
