@@ -123,6 +123,7 @@ std::string ask(Engine& engine, const CaseRow& row) {
   if (told == "principal_not_allowed" || told == "purpose_not_allowed") {
     CHECK(answer.recorded.accounts.empty());
     CHECK(engine.plan(asked, {}).recorded.accounts.empty());
+    CHECK_FALSE(answer.recorded.replayed);  // it binds no key
   }
   return told;
 }

@@ -153,3 +153,11 @@ TEST_CASE("quantile release: a value that no quantile can have is found", "[engi
   CHECK(plan("median:cost").mechanisms[0].can_release(Rational(1, 100)));
   CHECK_FALSE(plan("median:cost").mechanisms[0].can_release(Rational(1, 1000)));
 }
+
+TEST_CASE("quantile release: an accuracy of several by a column is not known beforehand",
+          "[engine][quantile][table][negative]") {
+  auto [clinic, engine] = Open<Clinic>("epsilon: 10", kNamed);
+  CHECK_THROWS_WITH(engine.forecast_of_accuracy(request("quantiles:age:0.25,0.75", "0.5", "", "ward"),
+                                                {Rational(1, 20), Rational(5)}, {Rational(1, 20)}),
+                    says("depends on the data; ask for them one by one"));
+}
